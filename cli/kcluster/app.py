@@ -1,0 +1,147 @@
+"""The Typer root: the table of contents of the CLI. It catches errors once and prints results once."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from kcluster import __version__, show
+from kcluster.errors import ExitCode, KclusterError
+from kcluster.results import Result
+
+COMMANDS = {
+    "init": "Write a starter inventory that validates at once.",
+    "validate": "Check an inventory and report every finding at once.",
+    "render": "Show every file as it will land on the hosts.",
+    "release": "List, fetch, verify and bundle Kafka releases.",
+    "up": "Start a cluster on this machine, or repair what is missing of it.",
+    "down": "Stop a cluster on this machine; its data stays.",
+    "status": "Show the nodes of a cluster and whether they run.",
+    "logs": "Show the logs of a node.",
+    "topic": "List, describe, create, alter, delete, plan and apply topics.",
+    "produce": "Write lines or JSON records to a topic.",
+    "consume": "Read records from a topic.",
+    "group": "List, describe and reset consumer groups.",
+    "broker": "List brokers and their effective configuration.",
+    "health": "Say whether the cluster is healthy; exit 4 when it is not.",
+    "smoke": "Prove with real messages that nothing acknowledged is lost.",
+    "completion": "Print the completion script for bash, zsh or fish.",
+}
+"""Every command and its one sentence; the module of the same name is imported when it is called."""
+
+
+class LazyCommands(TyperGroup):
+    """Imports a command's module only when that command runs, so that `--help` is instant."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The words, in the order of the table of contents."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that word, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        return typer.main.get_command(import_module(f"kcluster.commands.{cmd_name}").app)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The table of contents, without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: Any) -> int:
+        """Run the command and print what it returns, in the form that `--output` asked for."""
+        value = super().invoke(ctx)
+        if not isinstance(value, Result):
+            return ExitCode.DONE
+        show.result(value, ctx.meta.get(show.Format, show.Format.TABLE))
+        return value.exit_code
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command; of an unknown one say which are near."""
+        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[arg-type]  # only its keys are read, for near names
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    cls=LazyCommands,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"kcluster {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """From an Ansible inventory to a proven Kafka cluster, on this machine or on many."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        return _run(arguments)
+    except BrokenPipeError:
+        # The reader (`| head`) has all it wanted. Python would complain at exit about the closed stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
+    except KclusterError as problem:
+        show.error(problem)
+        return problem.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        show.progress("interrupted")
+        return ExitCode.INTERRUPTED
+    except Exception:  # the last line of defence: whatever arrives here is a bug, and is told so
+        traceback.print_exc()
+        show.error(
+            KclusterError(
+                "this is a bug in kcluster",
+                resolution="report it with the lines above, the command and `kcluster --version`",
+            )
+        )
+        return ExitCode.BUG
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    if "_KCLUSTER_COMPLETE" in os.environ:
+        from typer.completion import completion_init
+
+        completion_init()
+    command = typer.main.get_command(app)
+    try:
+        return int(command.main(arguments, prog_name="kcluster", standalone_mode=False))
+    except typer.TyperException as problem:
+        return _usage(problem)
+
+
+def _usage(problem: Any) -> int:
+    """Print a wrong command line as any other error, with the help that belongs to it."""
+    message = problem.format_message()
+    context = getattr(problem, "ctx", None)
+    if context and message == context.get_help():
+        print(message, file=sys.stderr)
+    else:
+        where = context.command_path if context else "kcluster"
+        show.error(KclusterError(message, resolution=f"{where} --help"))
+    return ExitCode.USAGE
+
+
+def entry() -> None:
+    """The `kcluster` command."""
+    sys.exit(main())

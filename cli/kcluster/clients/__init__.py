@@ -1,0 +1,1 @@
+"""Doors to the outside, one thing each. No client imports another."""

@@ -1,0 +1,117 @@
+"""The door to Kafka: one connection's settings, and its answers or errors in kcluster's words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kcluster.errors import KclusterError, RefusedError, UnreachableError
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, Producer
+    from confluent_kafka.admin import AdminClient, ClusterMetadata
+
+T = TypeVar("T")
+
+ANSWER_WITHIN = 4.0
+"""Seconds in which a cluster answers or is called unreachable; people wait, scripts must not hang."""
+
+
+@dataclass
+class Kafka:
+    """A Kafka cluster as a client sees it."""
+
+    bootstrap: str
+    config: Mapping[str, str] = field(default_factory=dict)
+    """Further librdkafka properties: security and whatever --client-config says."""
+    _faults: list[str] = field(default_factory=list, init=False, repr=False)
+
+    def settings(self, **more: Any) -> dict[str, Any]:
+        """The configuration of any client: quiet on stderr, quick to notice a dead address."""
+        return {
+            "bootstrap.servers": self.bootstrap,
+            "client.id": "kcluster",
+            "log_level": 0,
+            "socket.connection.setup.timeout.ms": 3000,
+            "socket.timeout.ms": 15000,
+            "reconnect.backoff.max.ms": 1000,
+            "error_cb": self._note_fault,
+            **self.config,
+            **more,
+        }
+
+    @cached_property
+    def admin(self) -> AdminClient:
+        """The admin client, made when it is first needed."""
+        from confluent_kafka.admin import AdminClient
+
+        return AdminClient(self.settings())
+
+    def producer(self, **more: Any) -> Producer:
+        """A producer on this cluster."""
+        from confluent_kafka import Producer
+
+        return Producer(self.settings(**more))
+
+    def consumer(self, **more: Any) -> Consumer:
+        """A consumer on this cluster."""
+        from confluent_kafka import Consumer
+
+        return Consumer(self.settings(**more))
+
+    def metadata(self, topic: str | None = None) -> ClusterMetadata:
+        """Brokers, topics and partitions; the first question to a cluster, so it finds out whether it answers."""
+        from confluent_kafka import KafkaException
+
+        deadline = time.monotonic() + ANSWER_WITHIN
+        while True:
+            # Short rounds, because librdkafka reports a refused address through `poll` and would go on trying.
+            try:
+                return self.admin.list_topics(topic, timeout=0.5) if topic else self.admin.list_topics(timeout=0.5)
+            except KafkaException as problem:
+                self.admin.poll(0)
+                if self._all_down() or time.monotonic() > deadline:
+                    raise self._unreachable(problem) from problem
+
+    def wait(self, future: Future[T], *, timeout: float = 15.0) -> T:
+        """The answer of an admin call, or its error in kcluster's words."""
+        from confluent_kafka import KafkaException
+
+        try:
+            return future.result(timeout)
+        except KafkaException as problem:
+            raise self.translate(problem) from problem
+        except TimeoutError as problem:
+            raise self._unreachable(problem) from problem
+
+    def translate(self, problem: Exception) -> KclusterError:
+        """What a KafkaException means for the user."""
+        code = problem.args[0] if problem.args else None
+        name = code.name() if hasattr(code, "name") else ""
+        if name in ("_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "REQUEST_TIMED_OUT"):
+            return self._unreachable(problem)
+        message = code.str() if hasattr(code, "str") else str(problem)
+        if "AUTHORIZATION_FAILED" in name:
+            return RefusedError(
+                f"no permission: {message}",
+                resolution="ask for an ACL for this user, or pass another user with --client-config",
+            )
+        return RefusedError(f"the cluster said no: {message}", details=name)
+
+    def _note_fault(self, fault: Any) -> None:
+        self._faults.append(f"{fault.name()} {fault.str()}")
+
+    def _all_down(self) -> bool:
+        return any(fault.startswith("_ALL_BROKERS_DOWN") for fault in self._faults)
+
+    def _unreachable(self, problem: Exception) -> UnreachableError:
+        reasons = list(dict.fromkeys(fault.partition(" ")[2] for fault in self._faults if "ALL_BROKERS" not in fault))
+        return UnreachableError(
+            f"no broker answers at {self.bootstrap}",
+            details="\n".join(reasons[-3:]) or str(problem),
+            resolution="check the address, and that the cluster runs: kcluster status",
+        )

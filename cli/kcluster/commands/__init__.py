@@ -1,0 +1,1 @@
+"""One module per command word: options, help, confirmation, one call, one return."""

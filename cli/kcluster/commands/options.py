@@ -1,0 +1,67 @@
+"""The options that commands share, each written once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kcluster import complete, show
+from kcluster.errors import RefusedError, UsageError
+
+
+def _remember(ctx: typer.Context, form: show.Format) -> show.Format:
+    ctx.meta[show.Format] = form  # type: ignore[index]  # read once, by the root command
+    return form
+
+
+Output = Annotated[
+    show.Format, typer.Option("--output", "-o", callback=_remember, help="The form of the result on stdout.")
+]
+
+Inventory = Annotated[
+    Path | None,
+    typer.Option(
+        "--inventory",
+        "-i",
+        envvar="KCLUSTER_INVENTORY",
+        metavar="INV",
+        autocompletion=complete.inventories,
+        help="The Ansible inventory: a folder or a file.",
+    ),
+]
+
+Name = Annotated[
+    str | None,
+    typer.Option("--name", "-n", metavar="NAME", autocompletion=complete.local_clusters, help="A cluster on this machine."),
+]
+
+Bootstrap = Annotated[
+    str | None, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="Any Kafka cluster, without an inventory.")
+]
+
+ClientConfig = Annotated[
+    Path | None,
+    typer.Option("--client-config", metavar="FILE", help="Client properties (security, ...) for --bootstrap."),
+]
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Answer yes to the question before a change.")]
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask before a change; without a terminal and without --yes, refuse."""
+    if yes:
+        return
+    if not show.interactive():
+        raise UsageError("this changes the cluster and there is no terminal to ask", resolution="add --yes")
+    if show.ask(f"{question} [y/N]").lower() not in ("y", "yes"):
+        raise RefusedError("not confirmed, nothing was changed")
+
+
+def confirm_by_name(question: str, name: str) -> None:
+    """Ask for a name before data is deleted; --yes does not answer this."""
+    if not show.interactive():
+        raise UsageError("this deletes data and there is no terminal to ask", resolution="run it in a terminal")
+    if show.ask(f"{question} Type {name} to go on:") != name:
+        raise RefusedError("the name was not given, nothing was deleted")

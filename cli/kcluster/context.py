@@ -1,0 +1,49 @@
+"""Which cluster a command talks to: the inventory, the local cluster's name, or a bootstrap address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from kcluster import inventory, local
+from kcluster.clients.kafka import Kafka
+from kcluster.errors import UsageError
+from kcluster.model.cluster import Cluster
+
+
+@dataclass
+class Target:
+    """The cluster the user named, in one of the ways there are."""
+
+    inventory: Path | None = None
+    name: str | None = None
+    bootstrap: str | None = None
+    client_config: Path | None = None
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """The cluster's model: as it runs on this machine when it is local, else as the inventory says."""
+        if self.bootstrap:
+            raise UsageError("this needs an inventory or a local cluster", resolution="use -i INV or -n NAME")
+        if self.name:
+            return local.running(self.name)
+        if self.inventory:
+            cluster = inventory.read(self.inventory)
+            return local.running(cluster.name) if cluster.local else cluster
+        return local.running(local.only())
+
+    @cached_property
+    def kafka(self) -> Kafka:
+        """A client of the cluster."""
+        settings = inventory.client_properties(self.client_config) if self.client_config else {}
+        return Kafka(self.bootstrap or self.cluster.bootstrap, settings)
+
+    @property
+    def spelled(self) -> str:
+        """How the user named the cluster, for commands we suggest."""
+        if self.bootstrap:
+            return f"--bootstrap {self.bootstrap}"
+        if self.inventory:
+            return f"-i {self.inventory}"
+        return f"-n {self.name}" if self.name else ""

@@ -1,0 +1,1 @@
+"""Facts: frozen dataclasses with one property per derived fact; no I/O."""

@@ -1,0 +1,55 @@
+"""A ZooKeeper ensemble: the keepers of the metadata before KRaft."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kcluster.model.node import Kind, Node
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server(Node):
+    """One ZooKeeper server."""
+
+    kind: ClassVar[Kind] = Kind.ZOOKEEPER
+
+    client_port: int = 2181
+    peer_port: int = 2888
+    election_port: int = 3888
+    data_dir: str = "/var/lib/zookeeper"
+    log_dir: str = ""
+    """The directory of the transaction log; empty means beside the snapshots."""
+
+    @property
+    def client_address(self) -> str:
+        """Where clients connect."""
+        return f"{self.host.address}:{self.client_port}"
+
+    @property
+    def line(self) -> str:
+        """The value of `server.N` that every member reads."""
+        return f"{self.host.address}:{self.peer_port}:{self.election_port}"
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """All ZooKeeper servers of a cluster."""
+
+    servers: tuple[Server, ...]
+    chroot: str = ""
+
+    @property
+    def nodes(self) -> tuple[Server, ...]:
+        """The nodes that keep the metadata."""
+        return self.servers
+
+    @property
+    def tolerates(self) -> int:
+        """How many servers may fail."""
+        return (len(self.servers) - 1) // 2
+
+    @property
+    def connect(self) -> str:
+        """`zookeeper.connect`: every server once, the chroot once at the end."""
+        return ",".join(server.client_address for server in self.servers) + self.chroot

@@ -1,0 +1,46 @@
+"""A KRaft quorum: the controllers that keep the metadata in Kafka itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kcluster.model.node import Kind, Node
+
+
+@dataclass(frozen=True, kw_only=True)
+class Controller(Node):
+    """One KRaft controller."""
+
+    kind: ClassVar[Kind] = Kind.CONTROLLER
+
+    port: int = 9093
+    data_dir: str = "/var/lib/kafka-controller"
+
+    @property
+    def voter(self) -> str:
+        """The entry in `controller.quorum.voters`."""
+        return f"{self.id}@{self.host.address}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Quorum:
+    """All controllers of a cluster, and the id the cluster was formatted with."""
+
+    controllers: tuple[Controller, ...]
+    cluster_id: str
+
+    @property
+    def nodes(self) -> tuple[Controller, ...]:
+        """The nodes that keep the metadata."""
+        return self.controllers
+
+    @property
+    def tolerates(self) -> int:
+        """How many controllers may fail."""
+        return (len(self.controllers) - 1) // 2
+
+    @property
+    def voters(self) -> str:
+        """`controller.quorum.voters`, the same on every node."""
+        return ",".join(controller.voter for controller in self.controllers)

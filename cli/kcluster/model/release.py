@@ -1,0 +1,43 @@
+"""A Kafka release: a version, and what follows from it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+SOURCES = ("cache", "file", "url", "maven")
+
+
+@dataclass(frozen=True)
+class Release:
+    """A Kafka version built for a Scala version."""
+
+    version: str = "3.9.2"
+    scala: str = "2.13"
+    sources: tuple[str, ...] = ("cache", "maven", "url")
+    """Where it comes from, in the order to try: `cache`, `maven`, `url`, a path, or a URL."""
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The version to compare with: (3, 9, 2)."""
+        return tuple(int(part) for part in re.findall(r"\d+", self.version))
+
+    @property
+    def directory(self) -> str:
+        """The name of the release's top folder, as in Apache's tarball."""
+        return f"kafka_{self.scala}-{self.version}"
+
+    @property
+    def supports_zookeeper(self) -> bool:
+        """ZooKeeper mode ended with 4.0."""
+        return self.numbers < (4, 0)
+
+    @property
+    def log4j2(self) -> bool:
+        """4.0 moved from log4j 1 (properties) to log4j 2 (YAML)."""
+        return self.numbers >= (4, 0)
+
+    @property
+    def java(self) -> int:
+        """The oldest Java that runs it in production."""
+        return 17 if self.numbers >= (4, 0) else 11

@@ -1,0 +1,35 @@
+"""A topic as people declare it, and Kafka's rules for its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One entry of `kafka_topics`."""
+
+    name: str
+    partitions: int = 1
+    replication_factor: int = 3
+    config: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def internal(self) -> bool:
+        """Whether Kafka keeps it for itself."""
+        return self.name.startswith("__")
+
+
+def name_fault(name: str) -> str:
+    """Why Kafka would refuse this topic name; empty when it would not."""
+    if name in ("", ".", ".."):
+        return "a topic's name cannot be empty, `.` or `..`"
+    if len(name) > 249:
+        return f"a topic's name has at most 249 characters, this one {len(name)}"
+    if not _LEGAL.fullmatch(name):
+        return "a topic's name is made of letters, digits, `.`, `_` and `-`"
+    return ""

@@ -1,0 +1,1 @@
+"""Decisions, one verb per file: plain arguments in, a result out; nothing here prints or knows Typer."""

@@ -1,0 +1,122 @@
+"""What commands return: data for machines, a view for people, and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, is_dataclass
+from enum import StrEnum
+from typing import Any
+
+from kcluster.errors import ExitCode
+
+
+class Tone(StrEnum):
+    """How a cell is meant; `show` turns it into colour, or into nothing."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    WARN = "warn"
+    BAD = "bad"
+    DIM = "dim"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A word of a view with its tone."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of a view: a header and rows; an empty grid prints nothing."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | Cell]]
+
+
+Block = str | Cell | Grid
+
+
+class Result:
+    """What a command returns. Results are frozen dataclasses derived from this class."""
+
+    def data(self) -> Any:
+        """The JSON and YAML form; override it where the fields are not the interface."""
+        assert is_dataclass(self), f"{type(self).__name__} must be a dataclass"
+        return asdict(self)
+
+    def view(self) -> Iterable[Block]:
+        """The form for people: lines and grids, in order."""
+        raise NotImplementedError
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """DONE, unless the result is a no."""
+        return ExitCode.DONE
+
+
+@dataclass(frozen=True)
+class Message(Result):
+    """One sentence that says what was done, and lines that say what to do next."""
+
+    text: str
+    next: Sequence[str] = field(default=())
+
+    def view(self) -> Iterable[Block]:
+        """The sentence, then the next steps."""
+        yield self.text
+        yield from self.next
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question that was asked, and the answer: "expected 3, observed 2"."""
+
+    name: str
+    ok: bool
+    detail: str
+    subject: str = ""
+
+
+@dataclass(frozen=True)
+class Checks(Result):
+    """A verdict made of checks; it is a yes only when every check is."""
+
+    title: str
+    checks: Sequence[Check]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every check holds."""
+        return all(check.ok for check in self.checks)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """NO as soon as one check does not hold."""
+        return ExitCode.DONE if self.ok else ExitCode.NO
+
+    def data(self) -> Any:
+        """The fields and the verdict."""
+        return {"title": self.title, "ok": self.ok, "checks": [asdict(check) for check in self.checks]}
+
+    def view(self) -> Iterable[Block]:
+        """A row for each check; the verdict last, where the eye ends."""
+        rows = [
+            [
+                Cell("ok", Tone.GOOD) if check.ok else Cell("FAILED", Tone.BAD),
+                check.name,
+                check.subject,
+                check.detail,
+            ]
+            for check in self.checks
+        ]
+        yield Grid(("RESULT", "CHECK", "SUBJECT", "DETAIL"), rows)
+        failed = sum(not check.ok for check in self.checks)
+        verdict = f"{failed} of {len(self.checks)} checks failed" if failed else "all checks hold"
+        yield Cell(f"{self.title}: {verdict}", Tone.BAD if failed else Tone.GOOD)
+
+
+Progress = Callable[[str], None]
+"""How an operation says what it does while it works; commands hand in `show.progress`."""

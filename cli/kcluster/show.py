@@ -1,0 +1,111 @@
+"""How results, errors and progress look: the only module that prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import IO
+
+from kcluster.errors import KclusterError
+from kcluster.results import Block, Cell, Grid, Result, Tone
+
+
+class Format(StrEnum):
+    """The forms in which a result is printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+
+
+_COLOURS = {Tone.GOOD: "32", Tone.WARN: "33", Tone.BAD: "31", Tone.DIM: "2"}
+
+
+def result(value: Result, form: Format, *, out: IO[str] | None = None) -> None:
+    """Print a result on stdout in the form the user asked for."""
+    out = out or sys.stdout
+    if form is Format.JSON:
+        out.write(json.dumps(value.data(), indent=2, default=str, ensure_ascii=False) + "\n")
+    elif form is Format.YAML:
+        out.write(_yaml(value.data()))
+    else:
+        for block in value.view():
+            out.write(_block(block, colour=_coloured(out)))
+    out.flush()
+
+
+def error(problem: KclusterError) -> None:
+    """Print an error on stderr: one line, its details, and what to do."""
+    colour = _coloured(sys.stderr)
+    lines = [_paint("error: ", Tone.BAD, colour) + problem.message]
+    lines += [f"  {line}" for line in problem.details.splitlines()]
+    if problem.resolution:
+        lines += [_paint("  try: ", Tone.GOOD, colour) + problem.resolution]
+    print("\n".join(lines), file=sys.stderr)
+
+
+def progress(text: str) -> None:
+    """Say on stderr what is going on."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def ask(question: str) -> str:
+    """Ask on stderr and read one line; the caller has made sure that there is a terminal."""
+    print(question, end=" ", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
+
+
+def interactive() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _coloured(stream: IO[str]) -> bool:
+    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def _paint(text: str, tone: Tone, colour: bool) -> str:
+    code = _COLOURS.get(tone)
+    return f"\033[{code}m{text}\033[0m" if colour and code else text
+
+
+def _block(block: Block, *, colour: bool) -> str:
+    if isinstance(block, Grid):
+        return _grid(block, colour=colour)
+    cell = _cell(block)
+    return _paint(cell.text, cell.tone, colour) + "\n"
+
+
+def _cell(value: str | Cell) -> Cell:
+    return value if isinstance(value, Cell) else Cell(str(value))
+
+
+def _grid(grid: Grid, *, colour: bool) -> str:
+    """Columns with two spaces between, no borders; a column that is empty everywhere is left out."""
+    if not grid.rows:
+        return ""
+    rows = [[_cell(value) for value in row] for row in grid.rows]
+    kept = [column for column in range(len(grid.columns)) if any(row[column].text for row in rows)]
+    header = [Cell(grid.columns[column], Tone.DIM) for column in kept]
+    lines = [header, *([row[column] for column in kept] for row in rows)]
+    widths = [max(len(line[column].text) for line in lines) for column in range(len(kept))]
+    return "".join(_line(line, widths, colour) for line in lines)
+
+
+def _line(cells: Sequence[Cell], widths: Sequence[int], colour: bool) -> str:
+    painted = [
+        _paint(cell.text, cell.tone, colour) + " " * (width - len(cell.text))
+        for cell, width in zip(cells, widths, strict=True)
+    ]
+    return "  ".join(painted).rstrip() + "\n"
+
+
+def _yaml(data: object) -> str:
+    import yaml  # lazily: only `--output yaml` pays for it
+
+    # Through JSON, so that enums and paths look the same in both forms.
+    plain = json.loads(json.dumps(data, default=str))
+    return str(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True))
