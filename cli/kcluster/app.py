@@ -65,7 +65,8 @@ class LazyCommands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command; of an unknown one say which are near."""
-        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[arg-type]  # only its keys are read, for near names
+        names: dict[str, Any] = dict.fromkeys(COMMANDS)
+        self.commands = names  # Typer reads only its keys, for near names
         return super().resolve_command(ctx, args)
 
 
@@ -120,14 +121,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     if "_KCLUSTER_COMPLETE" in os.environ:
-        from typer.completion import completion_init
+        from typer._completion_classes import completion_init
 
         completion_init()
     command = typer.main.get_command(app)
     try:
-        return int(command.main(arguments, prog_name="kcluster", standalone_mode=False))
+        code = int(command.main(arguments, prog_name="kcluster", standalone_mode=False))
+        sys.stdout.flush()
+        return code
     except typer.TyperException as problem:
         return _usage(problem)
+    except SystemExit as problem:
+        # Out of standalone mode Typer leaves this way for one reason: the reader of stdout is gone.
+        raise BrokenPipeError from problem
 
 
 def _usage(problem: Any) -> int:

@@ -103,7 +103,7 @@ class Checks(Result):
 
     def view(self) -> Iterable[Block]:
         """A row for each check; the verdict last, where the eye ends."""
-        rows = [
+        rows: list[list[str | Cell]] = [
             [
                 Cell("ok", Tone.GOOD) if check.ok else Cell("FAILED", Tone.BAD),
                 check.name,

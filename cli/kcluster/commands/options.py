@@ -34,7 +34,9 @@ Inventory = Annotated[
 
 Name = Annotated[
     str | None,
-    typer.Option("--name", "-n", metavar="NAME", autocompletion=complete.local_clusters, help="A cluster on this machine."),
+    typer.Option(
+        "--name", "-n", metavar="NAME", autocompletion=complete.local_clusters, help="A cluster on this machine."
+    ),
 ]
 
 Bootstrap = Annotated[
@@ -44,6 +46,10 @@ Bootstrap = Annotated[
 ClientConfig = Annotated[
     Path | None,
     typer.Option("--client-config", metavar="FILE", help="Client properties (security, ...) for --bootstrap."),
+]
+
+Confirm = Annotated[
+    str | None, typer.Option("--confirm", metavar="NAME", help="Answer the question before data is deleted.")
 ]
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Answer yes to the question before a change.")]
@@ -59,9 +65,9 @@ def confirm(question: str, *, yes: bool) -> None:
         raise RefusedError("not confirmed, nothing was changed")
 
 
-def confirm_by_name(question: str, name: str) -> None:
-    """Ask for a name before data is deleted; --yes does not answer this."""
-    if not show.interactive():
-        raise UsageError("this deletes data and there is no terminal to ask", resolution="run it in a terminal")
-    if show.ask(f"{question} Type {name} to go on:") != name:
+def confirm_by_name(question: str, name: str, given: str | None = None) -> None:
+    """Ask for a name before data is deleted; --yes does not answer this, --confirm NAME (`given`) does."""
+    if given is None and not show.interactive():
+        raise UsageError("this deletes data and there is no terminal to ask", resolution=f"add --confirm {name}")
+    if (given or show.ask(f"{question} Type {name} to go on:")) != name:
         raise RefusedError("the name was not given, nothing was deleted")

@@ -1,0 +1,32 @@
+"""`./run bench`: every measure beside its yardstick, both taken in this one run, as a table of ratios.
+
+A bench_*.py module has `run()`, which gives (what, ours, yardstick, allowed ratio) rows; both numbers have the same unit.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+Row = tuple[str, float, float, float]
+
+
+def main(words: list[str]) -> int:
+    """Measure all, or the modules whose names contain one of the words; 1 when a ratio is over its limit."""
+    names = sorted(path.stem for path in Path(__file__).parent.glob("bench_*.py"))
+    chosen = [name for name in names if not words or any(word in name for word in words)]
+    rows: list[Row] = []
+    for name in chosen:
+        print(f"measuring {name.removeprefix('bench_')} ...", file=sys.stderr, flush=True)
+        rows += import_module(f"tests.bench.{name}").run()
+    width = max(len(what) for what, *_ in rows)
+    print(f"{'MEASURE':{width}}  {'OURS':>9}  {'YARDSTICK':>9}  {'RATIO':>6}  {'LIMIT':>6}")
+    for what, ours, yardstick, limit in rows:
+        mark = "" if ours / yardstick <= limit else "  over"
+        print(f"{what:{width}}  {ours:9.3f}  {yardstick:9.3f}  {ours / yardstick:6.2f}  {limit:6.2f}{mark}")
+    return int(any(ours / yardstick > limit for _, ours, yardstick, limit in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,75 @@
+"""How results look."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from io import StringIO
+
+import pytest
+import yaml
+
+from kcluster import show
+from kcluster.results import Block, Cell, Grid, Message, Result, Tone
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+@dataclass(frozen=True)
+class Fruit(Result):
+    name: str
+    colour: Colour
+
+    def view(self) -> Iterable[Block]:
+        yield Grid(("NAME", "EMPTY", "COLOUR"), [[self.name, "", Cell(self.colour, Tone.BAD)], ["fig", "", "blue"]])
+        yield "two fruits"
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def shown(value: Result, form: show.Format, out: StringIO | None = None) -> str:
+    out = out or StringIO()
+    show.result(value, form, out=out)
+    return out.getvalue()
+
+
+def test_a_grid_lines_up_and_leaves_out_columns_that_say_nothing() -> None:
+    assert shown(Fruit("apple", Colour.RED), show.Format.TABLE) == (
+        "NAME   COLOUR\napple  red\nfig    blue\ntwo fruits\n"
+    )
+
+
+def test_an_empty_grid_prints_nothing() -> None:
+    @dataclass(frozen=True)
+    class Nothing(Result):
+        def view(self) -> Iterable[Block]:
+            yield Grid(("A",), [])
+
+    assert shown(Nothing(), show.Format.TABLE) == ""
+
+
+def test_json_and_yaml_say_the_same() -> None:
+    fruit = Fruit("äpple", Colour.RED)
+    assert json.loads(shown(fruit, show.Format.JSON)) == {"name": "äpple", "colour": "red"}
+    assert yaml.safe_load(shown(fruit, show.Format.YAML)) == {"name": "äpple", "colour": "red"}
+
+
+def test_colour_is_for_terminals_that_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    fruit = Fruit("apple", Colour.RED)
+    assert "\033[31mred\033[0m" in shown(fruit, show.Format.TABLE, Terminal())
+    assert "\033" not in shown(fruit, show.Format.TABLE)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\033" not in shown(fruit, show.Format.TABLE, Terminal())
+
+
+def test_a_message_says_what_to_do_next() -> None:
+    assert shown(Message("done", ["then this"]), show.Format.TABLE) == "done\nthen this\n"
