@@ -16,7 +16,8 @@ HEAVY = ("confluent_kafka", "yaml", "jinja2", "rich", "ansible", "subprocess", "
 @pytest.mark.parametrize("word", COMMANDS)
 def test_a_commands_word_names_its_module_its_operation_and_its_test(project: Path, word: str) -> None:
     assert (project / f"cli/kcluster/commands/{word}.py").is_file()
-    assert (project / f"cli/kcluster/operations/{word}.py").is_file()
+    operations = project / "cli/kcluster/operations"
+    assert (operations / f"{word}.py").is_file() or (operations / word / "__init__.py").is_file()
     assert (project / f"tests/unit/operations/test_{word}.py").is_file()
 
 
