@@ -1,0 +1,46 @@
+"""An installed wheel works outside a checkout."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def installed(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the wheel holds, and nothing of the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=project,
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = folder.glob("*.whl")
+    ZipFile(wheel).extractall(folder / "site")
+    return folder / "site"
+
+
+def test_the_wheel_makes_validates_and_renders_an_inventory(installed: Path, tmp_path: Path) -> None:
+    def kcluster(*args: str) -> str:
+        env = {**os.environ, "PYTHONPATH": str(installed), "KCLUSTER_HOME": str(tmp_path / "home")}
+        done = subprocess.run(
+            [sys.executable, "-m", "kcluster", *args], cwd=tmp_path, env=env, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    kcluster("init", "staging", "--hosts", "a.example,b.example,c.example")
+    kcluster("validate", "-i", "staging", "--strict")
+    assert "zookeeper.connect=a.example:2181,b.example:2181,c.example:2181" in kcluster("render", "-i", "staging")
+
+
+def test_the_wheel_holds_the_projects_folders_but_no_inventory_and_no_test(installed: Path) -> None:
+    names = {path.name for path in (installed / "kcluster" / "_project").iterdir()}
+    assert names == {"playbooks", "roles", "templates", "spark_jobs"}
+    assert not list(installed.rglob("test_*.py"))

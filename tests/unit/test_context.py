@@ -1,0 +1,74 @@
+"""Which cluster a command means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kcluster import context, inventory, local
+from kcluster.context import Target
+from kcluster.errors import UsageError
+from kcluster.model.broker import Broker
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.host import Host
+from kcluster.model.listener import Listener
+from kcluster.model.release import Release
+
+
+def a_cluster(name: str, address: str, *, on_this_machine: bool) -> Cluster:
+    host = Host("h1", address, local=on_this_machine)
+    listener = Listener(name="internal", port=9092, advertised_host=address, advertised_port=9092)
+    return Cluster(
+        name, Release(), Ensemble((Server(host=host, id=1),)), (Broker(host=host, id=1, listeners=(listener,)),)
+    )
+
+
+@pytest.fixture(autouse=True)
+def clusters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An inventory of far hosts, one of this machine, and the local cluster "laptop"."""
+    inventories = {
+        Path("far"): a_cluster("far", "10.0.0.1", on_this_machine=False),
+        Path("near"): a_cluster("laptop", "h1", on_this_machine=True),
+    }
+    monkeypatch.setattr(inventory, "read", inventories.__getitem__)
+    monkeypatch.setattr(local, "only", lambda: "laptop")
+    monkeypatch.setattr(local, "running", lambda name: a_cluster(name, "127.0.0.1", on_this_machine=True))
+
+
+def test_an_inventory_of_far_hosts_means_those_hosts() -> None:
+    assert Target(inventory=Path("far")).kafka.bootstrap == "10.0.0.1:9092"
+
+
+def test_an_inventory_of_this_machine_means_the_local_cluster_of_its_name() -> None:
+    target = Target(inventory=Path("near"))
+    assert (target.cluster.name, target.kafka.bootstrap) == ("laptop", "127.0.0.1:9092")
+
+
+def test_a_name_means_a_local_cluster_whatever_the_inventory_variable_says() -> None:
+    assert Target(inventory=Path("far"), name="other").cluster.name == "other"
+
+
+def test_nothing_means_the_one_local_cluster() -> None:
+    assert Target().cluster.name == "laptop"
+
+
+def test_a_bootstrap_address_needs_no_inventory_and_has_no_model() -> None:
+    target = Target(bootstrap="b1:9092")
+    assert target.kafka.bootstrap == "b1:9092"
+    with pytest.raises(UsageError, match="needs an inventory or a local cluster"):
+        _ = target.cluster
+
+
+@pytest.mark.parametrize(
+    ("target", "spelled"),
+    [
+        (Target(bootstrap="b1:9092"), "--bootstrap b1:9092"),
+        (Target(inventory=Path("far")), "-i far"),
+        (Target(name="x"), "-n x"),
+        (Target(), ""),
+    ],
+)
+def test_suggested_commands_name_the_cluster_as_the_user_did(target: context.Target, spelled: str) -> None:
+    assert target.spelled == spelled
