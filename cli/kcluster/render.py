@@ -1,0 +1,121 @@
+"""Templates to text: every file of a node as it lands on its host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING
+
+from kcluster import paths, variables
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Server
+from kcluster.model.node import Node
+from kcluster.variables import places
+
+if TYPE_CHECKING:
+    import jinja2
+
+
+class Role(StrEnum):
+    """What a file is for."""
+
+    CONFIG = "config"
+    MYID = "myid"
+    LOGGING = "logging"
+    ENVIRONMENT = "environment"
+    UNIT = "unit"
+
+
+class Template(StrEnum):
+    """Every template, under its path in templates/."""
+
+    SERVER_PROPERTIES = "kafka/server.properties.j2"
+    KAFKA_LOG4J = "kafka/log4j.properties.j2"
+    KAFKA_LOG4J2 = "kafka/log4j2.yaml.j2"
+    KAFKA_ENVIRONMENT = "kafka/kafka.env.j2"
+    KAFKA_UNIT = "kafka/kafka.service.j2"
+    ZOOKEEPER_PROPERTIES = "zookeeper/zookeeper.properties.j2"
+    MYID = "zookeeper/myid.j2"
+    ZOOKEEPER_LOG4J = "zookeeper/log4j.properties.j2"
+    ZOOKEEPER_ENVIRONMENT = "zookeeper/zookeeper.env.j2"
+    ZOOKEEPER_UNIT = "zookeeper/zookeeper.service.j2"
+
+
+@dataclass(frozen=True)
+class File:
+    """One file as it lands on a host."""
+
+    path: str
+    text: str
+    mode: str
+    secret: bool
+    """Whether it holds a secret; the text shows it only when it was asked to."""
+    role: Role
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One file before it is rendered: its place, its template, its mode."""
+
+    role: Role
+    path: str
+    template: Template
+    mode: str
+
+
+def files(cluster: Cluster, node: Node, *, reveal: bool = False) -> tuple[File, ...]:
+    """Every file of one node; secrets are `********` unless revealed."""
+    values = variables.for_node(cluster, node, reveal=reveal)
+    hidden = _secrets(cluster, node)
+    return tuple(
+        File(plan.path, compiled(plan.template).render(values), plan.mode, plan.role in hidden, plan.role)
+        for plan in planned(cluster, node)
+    )
+
+
+def planned(cluster: Cluster, node: Node) -> tuple[Plan, ...]:
+    """Which files a node has, and the template of each."""
+    log4j2 = cluster.release.log4j2
+    where = places.paths(node, log4j2=log4j2)
+    if isinstance(node, Server):
+        return (
+            Plan(Role.CONFIG, where.config, Template.ZOOKEEPER_PROPERTIES, "0640"),
+            Plan(Role.MYID, f"{node.data_dir}/myid", Template.MYID, "0644"),
+            Plan(Role.LOGGING, where.logging, Template.ZOOKEEPER_LOG4J, "0644"),
+            Plan(Role.ENVIRONMENT, where.environment, Template.ZOOKEEPER_ENVIRONMENT, "0640"),
+            Plan(Role.UNIT, where.unit, Template.ZOOKEEPER_UNIT, "0644"),
+        )
+    return (
+        Plan(Role.CONFIG, where.config, Template.SERVER_PROPERTIES, "0640"),
+        Plan(Role.LOGGING, where.logging, Template.KAFKA_LOG4J2 if log4j2 else Template.KAFKA_LOG4J, "0644"),
+        Plan(Role.ENVIRONMENT, where.environment, Template.KAFKA_ENVIRONMENT, "0640"),
+        Plan(Role.UNIT, where.unit, Template.KAFKA_UNIT, "0644"),
+    )
+
+
+@cache
+def compiled(template: Template) -> jinja2.Template:
+    """A template, compiled once, with the settings that give the same bytes as Ansible."""
+    return _environment().get_template(template.value)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    import jinja2  # lazily: 30 ms that only rendering pays
+
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(paths.project() / "templates"),
+        trim_blocks=True,
+        lstrip_blocks=False,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # these are configuration files, not web pages
+    )
+
+
+def _secrets(cluster: Cluster, node: Node) -> frozenset[Role]:
+    """The files of a node that hold a secret."""
+    config = any(variables.secret(key, value) for key, value in node.set_by_hand().items())
+    environment = any(variables.secret(key, value) for key, value in node.environment.items())
+    return frozenset(role for role, has in ((Role.CONFIG, config), (Role.ENVIRONMENT, environment)) if has)

@@ -1,0 +1,94 @@
+"""The flat, role-prefixed variables of one node: all that a template or a role needs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Server
+from kcluster.model.node import Kind, Node
+from kcluster.model.settings import Setting
+from kcluster.variables import logs, spelling
+from kcluster.variables.places import UNITS, Paths, data_dirs, paths
+from kcluster.variables.properties import settings
+
+_TITLES = {Kind.ZOOKEEPER: "ZooKeeper server", Kind.CONTROLLER: "Kafka controller", Kind.BROKER: "Kafka broker"}
+_KEEPERS = (Kind.ZOOKEEPER, Kind.CONTROLLER)
+
+
+def for_node(cluster: Cluster, node: Node, *, reveal: bool = False) -> dict[str, Any]:
+    """The variables of one node; secrets are `********` unless revealed."""
+    places = paths(node, log4j2=cluster.release.log4j2)
+    values = {
+        "title": f"{_TITLES[node.kind]} {node.id} of {cluster.name}",
+        "properties": _properties(settings(cluster, node), reveal),
+        "environment": _environment(node, places, reveal),
+        **_logging(node),
+        **_service(node, places),
+    }
+    if isinstance(node, Server):
+        return {"zookeeper_server_id": str(node.id)} | {f"zookeeper_server_{word}": v for word, v in values.items()}
+    after = [f"{UNITS[kind]}.service" for kind in _KEEPERS if node.kind is Kind.BROKER]
+    return {"kafka_server_after": after} | {f"kafka_server_{word}": value for word, value in values.items()}
+
+
+def _properties(found: Iterable[Setting], reveal: bool) -> list[dict[str, str]]:
+    return [
+        {"key": spelling.property_key(setting.key), "value": spelling.property_value(_shown(setting, reveal))}
+        for setting in found
+    ]
+
+
+def _shown(setting: Setting, reveal: bool) -> str:
+    return setting.value if reveal or not spelling.secret(setting.key, setting.value) else spelling.HIDDEN
+
+
+def _environment(node: Node, places: Paths, reveal: bool) -> list[dict[str, str]]:
+    """What people set wins, but their KAFKA_OPTS come after ours: Java takes the last of two that contradict."""
+    option = "log4j2.configurationFile=" if places.logging.endswith(".yaml") else "log4j.configuration=file:"
+    ours = {
+        "KAFKA_HEAP_OPTS": f"-Xms{node.heap} -Xmx{node.heap}",
+        "LOG_DIR": node.places.log_dir,
+        "KAFKA_LOG4J_OPTS": f"-D{option}{places.logging}",
+        "KAFKA_GC_LOG_OPTS": _gc_log(node),
+        # A process that ran out of memory must end, so that systemd starts it again; half dead it helps nobody.
+        "KAFKA_OPTS": "-XX:+ExitOnOutOfMemoryError",
+    }
+    theirs = {
+        name: spelling.HIDDEN if not reveal and spelling.secret(name, value) else value
+        for name, value in node.environment.items()
+    }
+    if "KAFKA_OPTS" in theirs:
+        theirs["KAFKA_OPTS"] = f"{ours['KAFKA_OPTS']} {theirs['KAFKA_OPTS']}"
+    both = ours | dict(sorted(theirs.items()))
+    return [{"name": name, "value": spelling.environment_value(value)} for name, value in both.items()]
+
+
+def _gc_log(node: Node) -> str:
+    file = f"{node.places.log_dir}/{UNITS[node.kind]}-gc.log"
+    return f"-Xlog:gc*:file={file}:time,tags:filecount=10,filesize=10M"
+
+
+def _logging(node: Node) -> dict[str, Any]:
+    wanted = logs.of(node.kind)
+    return {
+        "log_dir": node.places.log_dir,
+        "log_files": [asdict(file) for file in wanted.files],
+        "loggers": [asdict(logger) for logger in wanted.loggers],
+    }
+
+
+def _service(node: Node, places: Paths) -> dict[str, Any]:
+    writable = list(dict.fromkeys((*data_dirs(node), node.places.log_dir)))
+    at_home = any(path.startswith(("/home/", "/root/")) for path in (*writable, node.places.install_dir))
+    return {
+        "user": node.places.user,
+        "group": node.places.group,
+        "install_dir": node.places.install_dir,
+        "config_file": places.config,
+        "environment_file": places.environment,
+        "writable_dirs": writable,
+        "protect_home": "read-only" if at_home else "true",
+    }

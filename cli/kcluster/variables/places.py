@@ -1,0 +1,50 @@
+"""The name of every file of a node on its host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kcluster.model.broker import Broker
+from kcluster.model.ensemble import Server
+from kcluster.model.node import Kind, Node
+from kcluster.model.quorum import Controller
+
+UNITS = {Kind.ZOOKEEPER: "zookeeper", Kind.CONTROLLER: "kafka-controller", Kind.BROKER: "kafka"}
+"""The systemd unit of each kind of node; the other files of the node are named after it."""
+
+_CONFIGS = {
+    Kind.ZOOKEEPER: "zookeeper.properties",
+    Kind.CONTROLLER: "controller.properties",
+    Kind.BROKER: "server.properties",
+}
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where a node's files lie on its host."""
+
+    config: str
+    environment: str
+    logging: str
+    unit: str
+
+
+def paths(node: Node, *, log4j2: bool) -> Paths:
+    """Where a node's files lie on its host."""
+    folder, unit = node.places.config_dir, UNITS[node.kind]
+    return Paths(
+        config=f"{folder}/{_CONFIGS[node.kind]}",
+        environment=f"{folder}/{unit}.env",
+        logging=f"{folder}/{unit}-{'log4j2.yaml' if log4j2 else 'log4j.properties'}",
+        unit=f"/etc/systemd/system/{unit}.service",
+    )
+
+
+def data_dirs(node: Node) -> tuple[str, ...]:
+    """The directories a node keeps its data in."""
+    if isinstance(node, Server):
+        return (node.data_dir, node.log_dir) if node.log_dir else (node.data_dir,)
+    if isinstance(node, Controller):
+        return (node.data_dir,)
+    assert isinstance(node, Broker)
+    return node.data_dirs

@@ -1,0 +1,43 @@
+"""How values are spelled so that Java and systemd read back exactly what was meant, and which must not be shown."""
+
+from __future__ import annotations
+
+import re
+
+HIDDEN = "********"
+
+_SECRET = re.compile(
+    r"(password|passwd|secret|token|jaas[._]config|keystore\.key|(secret|master)\.key|credentials?)$", re.I
+)
+_REFERENCE = re.compile(r"(\$\{[^}]*\})+")
+_QUOTED = re.compile(r'[\\"$`]')
+_SPECIAL = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
+
+
+def secret(key: str, value: str) -> bool:
+    """Whether a value must not be shown; a reference to a config provider (`${file:...}`) tells no secret."""
+    return bool(value and _SECRET.search(key) and not _REFERENCE.fullmatch(value))
+
+
+def property_key(key: str) -> str:
+    """A key of a Java properties file."""
+    return re.sub(r"[ :=#!]", lambda found: "\\" + found[0], property_value(key))
+
+
+def property_value(value: str) -> str:
+    """A value of a Java properties file: Java drops leading blanks and reads Latin-1, so both are escaped."""
+    spelled = value if value.isascii() and value.isprintable() and "\\" not in value else _escaped(value)
+    return "\\" + spelled if spelled.startswith(" ") else spelled
+
+
+def _escaped(value: str) -> str:
+    units = value.encode("utf-16-be")
+    letters = (chr(int.from_bytes(units[at : at + 2], "big")) for at in range(0, len(units), 2))
+    return "".join(
+        _SPECIAL.get(letter) or (letter if " " <= letter <= "~" else f"\\u{ord(letter):04x}") for letter in letters
+    )
+
+
+def environment_value(value: str) -> str:
+    """A value between the double quotes of an environment file, read alike by systemd and a shell."""
+    return _QUOTED.sub(lambda found: "\\" + found[0], value)
