@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from kcluster.model.cluster import Cluster
@@ -34,15 +34,16 @@ def for_node(cluster: Cluster, node: Node, *, reveal: bool = False) -> dict[str,
     return {"kafka_server_after": after} | {f"kafka_server_{word}": value for word, value in values.items()}
 
 
+def shown(setting: Setting) -> Setting:
+    """The setting as it may be shown: a secret as `********`."""
+    return replace(setting, value=spelling.HIDDEN) if spelling.secret(setting.key, setting.value) else setting
+
+
 def _properties(found: Iterable[Setting], reveal: bool) -> list[dict[str, str]]:
     return [
-        {"key": spelling.property_key(setting.key), "value": spelling.property_value(_shown(setting, reveal))}
-        for setting in found
+        {"key": spelling.property_key(setting.key), "value": spelling.property_value(setting.value)}
+        for setting in (found if reveal else map(shown, found))
     ]
-
-
-def _shown(setting: Setting, reveal: bool) -> str:
-    return setting.value if reveal or not spelling.secret(setting.key, setting.value) else spelling.HIDDEN
 
 
 def _environment(node: Node, places: Paths, reveal: bool) -> list[dict[str, str]]:

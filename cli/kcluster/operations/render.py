@@ -1,0 +1,179 @@
+"""Showing what lands on the hosts: the files, the same files in a folder, or the reason for each line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kcluster import render, variables
+from kcluster.errors import RefusedError, UsageError
+from kcluster.model.cluster import Cluster
+from kcluster.model.node import Node
+from kcluster.model.settings import Setting
+from kcluster.results import Block, Cell, Grid, Result, Tone
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One file and the host it lands on."""
+
+    host: str
+    node: str
+    file: render.File
+
+
+@dataclass(frozen=True)
+class Rendered(Result):
+    """Every file that was asked for."""
+
+    files: Sequence[Placed]
+
+    def data(self) -> Any:
+        """One flat entry for each file."""
+        return [{"host": placed.host, "node": placed.node, **asdict(placed.file)} for placed in self.files]
+
+    def view(self) -> Iterable[Block]:
+        """Each file under a comment line that says where it lands."""
+        for at, placed in enumerate(self.files):
+            if at:
+                yield ""
+            yield Cell(f"# --- {placed.host}:{placed.file.path}", Tone.DIM)
+            yield placed.file.text.removesuffix("\n")
+
+
+@dataclass(frozen=True)
+class Written(Result):
+    """What a folder holds now, and what of it is new."""
+
+    folder: str
+    new: Sequence[str]
+    changed: Sequence[str]
+    same: int
+
+    def view(self) -> Iterable[Block]:
+        """The files that are not as they were, then one line that counts them."""
+        for path in self.new:
+            yield Cell(f"new      {path}", Tone.GOOD)
+        for path in self.changed:
+            yield Cell(f"changed  {path}", Tone.WARN)
+        yield f"{self.folder}: {len(self.new)} new, {len(self.changed)} changed, {self.same} as they were"
+
+
+@dataclass(frozen=True)
+class Explained(Result):
+    """Where each line of the configuration files comes from."""
+
+    files: Sequence[tuple[Placed, Sequence[Setting]]]
+
+    def data(self) -> Any:
+        """One entry for each configuration file, with its lines."""
+        return [
+            {
+                "host": placed.host,
+                "node": placed.node,
+                "path": placed.file.path,
+                "lines": [asdict(setting) for setting in settings],
+            }
+            for placed, settings in self.files
+        ]
+
+    def view(self) -> Iterable[Block]:
+        """A table for each configuration file."""
+        for at, (placed, settings) in enumerate(self.files):
+            if at:
+                yield ""
+            yield Cell(f"# --- {placed.host}:{placed.file.path}", Tone.DIM)
+            rows = [(setting.key, setting.value, setting.source, setting.why) for setting in settings]
+            yield Grid(("KEY", "VALUE", "SOURCE", "WHY"), rows)
+
+
+def rendered(cluster: Cluster, names: Sequence[str] = ()) -> Rendered:
+    """Every file of the named hosts or nodes, or of all."""
+    return Rendered(tuple(_placed(cluster, chosen(cluster, names))))
+
+
+def written(cluster: Cluster, folder: Path, names: Sequence[str] = ()) -> Written:
+    """Write the same files below a folder, as FOLDER/<host>/<path>; other files in it are left alone."""
+    new: list[str] = []
+    changed: list[str] = []
+    same = 0
+    for placed in _placed(cluster, chosen(cluster, names)):
+        target = folder / placed.host / placed.file.path.lstrip("/")
+        before = _read(target)
+        if before == placed.file.text:
+            same += 1
+            continue
+        _write(target, placed.file)
+        (new if before is None else changed).append(str(target))
+    return Written(str(folder), tuple(new), tuple(changed), same)
+
+
+def explained(cluster: Cluster, names: Sequence[str] = ()) -> Explained:
+    """Each line of the configuration files with its origin and its reason."""
+    found = []
+    for node in chosen(cluster, names):
+        config = next(file for file in render.files(cluster, node) if file.role is render.Role.CONFIG)
+        found.append((_place(node, config), tuple(_reasons(cluster, node))))
+    return Explained(tuple(found))
+
+
+def chosen(cluster: Cluster, names: Sequence[str]) -> tuple[Node, ...]:
+    """The nodes meant by names of hosts or nodes; all of them when none is named."""
+    if not names:
+        return cluster.nodes
+    for name in names:
+        if not cluster.find(name):
+            raise _unknown(cluster, name)
+    return tuple(dict.fromkeys(node for name in names for node in cluster.find(name)))
+
+
+def _unknown(cluster: Cluster, name: str) -> UsageError:
+    from difflib import get_close_matches  # lazily: only a wrong name pays for it
+
+    known = list(dict.fromkeys([*(node.host.name for node in cluster.nodes), *(node.name for node in cluster.nodes)]))
+    near = get_close_matches(name, known, n=3, cutoff=0.5) or known[:3]
+    return UsageError(
+        f"there is no host or node {name} in {cluster.name}", resolution=f"one of {', '.join(near)}, or no name for all"
+    )
+
+
+def _placed(cluster: Cluster, nodes: Iterable[Node]) -> Iterator[Placed]:
+    for node in nodes:
+        for file in render.files(cluster, node):
+            yield _place(node, file)
+
+
+def _place(node: Node, file: render.File) -> Placed:
+    return Placed(node.host.name, node.name, file)
+
+
+def _reasons(cluster: Cluster, node: Node) -> Iterator[Setting]:
+    for setting in variables.settings(cluster, node):
+        yield variables.shown(setting)
+
+
+def _read(target: Path) -> str | None:
+    try:
+        return target.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        return ""  # not a file of ours: it counts as changed
+    except OSError as problem:
+        raise _cannot("read", target, problem) from problem
+
+
+def _write(target: Path, file: render.File) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch(mode=0o600)
+        target.chmod(0o600 if file.secret else 0o644)
+        target.write_text(file.text, encoding="utf-8")
+    except OSError as problem:
+        raise _cannot("write", target, problem) from problem
+
+
+def _cannot(verb: str, target: Path, problem: OSError) -> RefusedError:
+    return RefusedError(f"cannot {verb} {target}: {problem.strerror}", resolution="give another folder with --out")
