@@ -11,3 +11,8 @@ def inventories(incomplete: str) -> list[str]:
 def local_clusters(incomplete: str) -> list[str]:
     """Clusters on this machine."""
     return []
+
+
+def topics(ctx: object, incomplete: str) -> list[str]:
+    """Topics of the cluster that the command line names."""
+    return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,9 +13,11 @@ from kcluster.errors import KclusterError, RefusedError, UnreachableError
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Producer
-    from confluent_kafka.admin import AdminClient, ClusterMetadata
+    from confluent_kafka.admin import AdminClient
+    from confluent_kafka.admin._metadata import ClusterMetadata
 
 T = TypeVar("T")
+K = TypeVar("K")
 
 ANSWER_WITHIN = 4.0
 """Seconds in which a cluster answers or is called unreachable; people wait, scripts must not hang."""
@@ -88,9 +90,20 @@ class Kafka:
         except TimeoutError as problem:
             raise self._unreachable(problem) from problem
 
+    def wait_each(self, futures: Mapping[K, Future[T]]) -> dict[K, T]:
+        """The answers of one admin call about several things; the first error counts."""
+        return {key: self.wait(future) for key, future in futures.items()}
+
+    def until(self, ask: Callable[[], T | None], within: float = 10.0) -> T | None:
+        """Ask until there is an answer or the time is up: changes reach the brokers one after the other."""
+        deadline = time.monotonic() + within
+        while (answer := ask()) is None and time.monotonic() < deadline:
+            self.admin.poll(0.05)
+        return answer
+
     def translate(self, problem: Exception) -> KclusterError:
         """What a KafkaException means for the user."""
-        code = problem.args[0] if problem.args else None
+        code: Any = problem.args[0] if problem.args else None
         name = code.name() if hasattr(code, "name") else ""
         if name in ("_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "REQUEST_TIMED_OUT"):
             return self._unreachable(problem)

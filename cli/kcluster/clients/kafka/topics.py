@@ -1,0 +1,191 @@
+"""Questions and changes about topics, through one Kafka connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from kcluster.clients.kafka.connection import Kafka
+from kcluster.errors import KclusterError, RefusedError
+
+if TYPE_CHECKING:
+    from confluent_kafka import TopicPartition
+
+
+@dataclass(frozen=True)
+class Partition:
+    """One partition as the cluster sees it now."""
+
+    id: int
+    leader: int | None
+    replicas: tuple[int, ...]
+    """The preferred leader first."""
+    isr: tuple[int, ...]
+    offline: tuple[int, ...] = ()
+    """Replicas on brokers that are not there."""
+    start: int | None = None
+    end: int | None = None
+
+    @property
+    def under_replicated(self) -> bool:
+        """Whether a replica is behind or gone."""
+        return len(self.isr) < len(self.replicas)
+
+
+@dataclass(frozen=True)
+class TopicState:
+    """One topic as the cluster sees it now."""
+
+    name: str
+    partitions: tuple[Partition, ...]
+    config: Mapping[str, str] | None = field(default_factory=dict)
+    """What was set for this topic; None when we may not read it."""
+    min_isr: int | None = None
+
+    @property
+    def internal(self) -> bool:
+        """Whether Kafka keeps it for itself."""
+        return self.name.startswith("__")
+
+    @property
+    def replication_factor(self) -> int:
+        """The replicas of a partition (the most, while a reassignment runs)."""
+        return max((len(partition.replicas) for partition in self.partitions), default=0)
+
+    def under_min_isr(self, partition: Partition) -> bool:
+        """Whether acks=all producers are refused."""
+        return self.min_isr is not None and len(partition.isr) < min(self.min_isr, len(partition.replicas))
+
+
+def topics(kafka: Kafka) -> dict[str, TopicState]:
+    """Every topic with its partitions, by name, from one question to one broker."""
+    metadata = kafka.metadata()
+    alive = set(metadata.brokers)
+    return {name: _state(name, topic, alive) for name, topic in sorted(metadata.topics.items())}
+
+
+def racks(kafka: Kafka) -> dict[int, str]:
+    """The rack of each broker; empty where none is set."""
+    nodes = kafka.wait(kafka.admin.describe_cluster(request_timeout=10)).nodes
+    return {node.id: node.rack or "" for node in nodes}
+
+
+def with_config(kafka: Kafka, states: Sequence[TopicState]) -> list[TopicState]:
+    """The topics with what was set for them and their min.insync.replicas."""
+    from confluent_kafka.admin import ConfigResource, ResourceType
+
+    resources = [ConfigResource(ResourceType.TOPIC, state.name) for state in states]
+    if not resources:
+        return []
+    answers = kafka.admin.describe_configs(resources, request_timeout=10)
+    return [_configured(kafka, state, answers[key]) for state, key in zip(states, resources, strict=True)]
+
+
+def property_names(kafka: Kafka) -> list[str]:
+    """Every topic property these brokers know, as they tell it of any topic; nothing while there is none."""
+    from confluent_kafka.admin import ConfigResource, ResourceType
+
+    resources = [ConfigResource(ResourceType.TOPIC, name) for name in list(topics(kafka))[:1]]
+    answers = kafka.wait_each(kafka.admin.describe_configs(resources, request_timeout=10)) if resources else {}
+    return [name for entries in answers.values() for name in entries]
+
+
+def with_offsets(kafka: Kafka, states: Sequence[TopicState]) -> list[TopicState]:
+    """The topics with the first and the next offset of each partition that has a leader."""
+    from confluent_kafka import TopicPartition
+
+    asked = [
+        TopicPartition(state.name, part.id) for state in states for part in state.partitions if part.leader is not None
+    ]
+    starts, ends = offsets(kafka, asked, "earliest"), offsets(kafka, asked, "latest")
+    return [
+        replace(
+            state,
+            partitions=tuple(
+                replace(part, start=starts.get((state.name, part.id)), end=ends.get((state.name, part.id)))
+                for part in state.partitions
+            ),
+        )
+        for state in states
+    ]
+
+
+def offsets(kafka: Kafka, asked: Iterable[TopicPartition], where: str | int) -> dict[tuple[str, int], int]:
+    """The offset of each partition at `earliest`, `latest` or a time in ms; none when it cannot be had."""
+    from confluent_kafka.admin import OffsetSpec
+
+    named: dict[str | int, Any] = {"earliest": OffsetSpec.earliest, "latest": OffsetSpec.latest}
+    chosen = named[where]() if where in named else OffsetSpec.for_timestamp(int(where))
+    partitions = dict.fromkeys(asked, chosen)
+    if not partitions:
+        return {}
+    found = {}
+    for part, future in kafka.admin.list_offsets(partitions, request_timeout=10).items():
+        try:
+            found[part.topic, part.partition] = kafka.wait(future).offset
+        except KclusterError:
+            continue  # a leader that is just moving: the offset shows as unknown
+    return found
+
+
+def create(
+    kafka: Kafka, name: str, partitions: int, replication: int, config: Mapping[str, str], *, check: bool = False
+) -> None:
+    """Create a topic; -1 leaves a number to the brokers' default. `check` only asks whether the cluster would."""
+    from confluent_kafka.admin import NewTopic
+
+    topic = NewTopic(name, num_partitions=partitions, replication_factor=replication, config=dict(config))
+    kafka.wait_each(kafka.admin.create_topics([topic], validate_only=check, request_timeout=30))
+
+
+def delete(kafka: Kafka, names: Sequence[str]) -> None:
+    """Delete topics with their data."""
+    kafka.wait_each(kafka.admin.delete_topics(list(names), operation_timeout=10, request_timeout=30))
+
+
+def grow(kafka: Kafka, name: str, partitions: int, *, check: bool = False) -> None:
+    """Give a topic more partitions. `check` only asks whether the cluster would."""
+    from confluent_kafka.admin import NewPartitions
+
+    wanted = NewPartitions(name, partitions)
+    kafka.wait_each(kafka.admin.create_partitions([wanted], validate_only=check, request_timeout=30))
+
+
+def configure(
+    kafka: Kafka, name: str, put: Mapping[str, str], unset: Iterable[str] = (), *, check: bool = False
+) -> None:
+    """Set and unset properties of a topic, leaving the others alone. `check` only asks whether the cluster would."""
+    from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+
+    entries = [ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET) for key, value in put.items()]
+    entries += [ConfigEntry(key, None, incremental_operation=AlterConfigOpType.DELETE) for key in unset]
+    resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=entries)
+    kafka.wait_each(kafka.admin.incremental_alter_configs([resource], validate_only=check, request_timeout=30))
+
+
+def _state(name: str, topic: Any, alive: set[int]) -> TopicState:
+    partitions = (_partition(part, alive) for _, part in sorted(topic.partitions.items()))
+    return TopicState(name, tuple(partitions))
+
+
+def _partition(part: Any, alive: set[int]) -> Partition:
+    return Partition(
+        id=part.id,
+        leader=None if part.leader < 0 else part.leader,
+        replicas=tuple(part.replicas),
+        isr=tuple(part.isrs),
+        offline=tuple(broker for broker in part.replicas if broker not in alive),
+    )
+
+
+def _configured(kafka: Kafka, state: TopicState, answer: Any) -> TopicState:
+    from confluent_kafka.admin import ConfigSource
+
+    try:
+        entries = kafka.wait(answer).values()
+    except RefusedError:
+        return replace(state, config=None)  # describing a topic does not need the right to read its configuration
+    own = {entry.name: entry.value for entry in entries if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value}
+    least = next((entry.value for entry in entries if entry.name == "min.insync.replicas"), None)
+    return replace(state, config=dict(sorted(own.items())), min_isr=int(least) if least else None)

@@ -1,0 +1,1 @@
+"""Topics: looking at them, changing one, and bringing the declared ones into being."""

@@ -1,0 +1,162 @@
+"""Changes to topics: how they look in a plan, and how they are carried out one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from kcluster.clients.kafka import Kafka, topics
+from kcluster.clients.kafka.topics import TopicState
+from kcluster.errors import ApplyError, KclusterError, RefusedError
+from kcluster.model.topic import Topic
+from kcluster.operations.topic.names import explained
+from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
+
+
+class Action(StrEnum):
+    """What is done to a topic."""
+
+    CREATE = "create"
+    GROW = "add partitions"
+    SET = "set"
+    UNSET = "unset"
+    DELETE = "delete"
+    KEEP = "not changed"
+
+
+TONES = {Action.CREATE: Tone.GOOD, Action.DELETE: Tone.BAD, Action.KEEP: Tone.DIM}
+
+KEYED = "records of a key go to another partition than before: the order of a key holds only from here on"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One line of a plan."""
+
+    action: Action
+    topic: str
+    what: str = ""
+    """The property, or "partitions"."""
+    before: str = ""
+    after: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Plan(Result):
+    """What would be done, in order; or what was done."""
+
+    changes: Sequence[Change]
+    wanted: Mapping[str, Topic]
+    """The declared topics, for those that are created."""
+    undeclared: Sequence[str] = ()
+    """Topics that exist and are left alone."""
+    done: bool = False
+
+    @property
+    def steps(self) -> list[Change]:
+        """The lines that change something."""
+        return [change for change in self.changes if change.action is not Action.KEEP]
+
+    @property
+    def deletions(self) -> list[str]:
+        """The topics that lose their data."""
+        return [change.topic for change in self.changes if change.action is Action.DELETE]
+
+    def data(self) -> Any:
+        """One object per line of the plan."""
+        return {
+            "done": self.done,
+            "changes": [
+                {"action": c.action, "topic": c.topic, "what": c.what, "from": c.before, "to": c.after, "note": c.note}
+                for c in self.changes
+            ],
+            "undeclared": list(self.undeclared),
+        }
+
+    def view(self) -> Iterable[Block]:
+        """The lines as a table, then what it comes to."""
+        count = f"{len(self.steps)} change{'' if len(self.steps) == 1 else 's'}"
+        if self.done:  # the lines were shown before the question
+            yield Cell(f"{count} made", Tone.GOOD)
+            return
+        yield Grid(("ACTION", "TOPIC", "WHAT", "FROM", "TO", "NOTE"), [_row(change) for change in self.changes])
+        if self.undeclared:
+            yield Cell(f"not declared, left alone: {', '.join(self.undeclared)}", Tone.DIM)
+        yield count if self.steps else Cell("nothing to do", Tone.GOOD)
+
+
+def _row(change: Change) -> list[str | Cell]:
+    tone = TONES.get(change.action, Tone.WARN)
+    return [
+        Cell(change.action, tone),
+        change.topic,
+        change.what,
+        change.before,
+        change.after,
+        Cell(change.note, Tone.DIM),
+    ]
+
+
+def check(kafka: Kafka, plan: Plan) -> None:
+    """Ask the brokers whether they would take every step, before the first one is made."""
+    for change in plan.steps:
+        try:
+            _make(kafka, change, plan.wanted, check=True)
+        except KclusterError as problem:
+            raise _about(change.topic, explained(kafka, problem)) from problem
+
+
+def carry_out(kafka: Kafka, plan: Plan, progress: Progress) -> Plan:
+    """Make every change, and wait until the brokers know the new topics."""
+    for number, change in enumerate(plan.steps, 1):
+        words = " ".join(word for word in (change.action, change.topic, change.what, change.after) if word)
+        progress(f"{number}/{len(plan.steps)} {words}")
+        try:
+            _make(kafka, change, plan.wanted)
+        except KclusterError as problem:
+            raise ApplyError(
+                f"{words}: {problem.message}",
+                details=f"{number - 1} of {len(plan.steps)} changes were made before",
+                resolution="correct the cause and run the same command again: it does only what is missing",
+            ) from problem
+    if fresh := {change.topic for change in plan.steps if change.action in (Action.CREATE, Action.GROW)}:
+        settle(kafka, fresh)
+    return Plan(plan.changes, plan.wanted, plan.undeclared, done=True)
+
+
+def _make(kafka: Kafka, change: Change, wanted: Mapping[str, Topic], *, check: bool = False) -> None:
+    match change.action:
+        case Action.CREATE:
+            topic = wanted[change.topic]
+            topics.create(kafka, topic.name, topic.partitions, topic.replication_factor, topic.config, check=check)
+        case Action.GROW:
+            topics.grow(kafka, change.topic, int(change.after), check=check)
+        case Action.SET:
+            topics.configure(kafka, change.topic, {change.what: change.after}, check=check)
+        case Action.UNSET:
+            topics.configure(kafka, change.topic, {}, [change.what], check=check)
+        case Action.DELETE if not check:
+            topics.delete(kafka, [change.topic])
+        case _:
+            pass
+
+
+def settle(kafka: Kafka, fresh: Iterable[str]) -> dict[str, TopicState]:
+    """Wait until every partition of these topics has a leader, so that the next command finds them."""
+    names = set(fresh)
+    found = kafka.until(lambda: _led(topics.topics(kafka), names))
+    if found is None:
+        raise RefusedError(
+            f"{', '.join(sorted(names))}: not every partition has got a leader yet",
+            resolution="kcluster topic describe " + " ".join(sorted(names)),
+        )
+    return found
+
+
+def _led(states: Mapping[str, TopicState], names: Iterable[str]) -> dict[str, TopicState] | None:
+    found = {name: states[name] for name in names if name in states}
+    led = all(state.partitions and all(p.leader is not None for p in state.partitions) for state in found.values())
+    return found if led and found.keys() == set(names) else None

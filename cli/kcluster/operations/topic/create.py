@@ -1,0 +1,81 @@
+"""`topic create`: one topic, refused with the difference when it is already there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kcluster.clients.kafka import Kafka, topics
+from kcluster.clients.kafka.topics import TopicState
+from kcluster.errors import KclusterError, RefusedError
+from kcluster.model.topic import Topic
+from kcluster.operations.topic import names
+from kcluster.operations.topic.change import Action, Change, settle
+from kcluster.operations.topic.plan import difference, in_words
+from kcluster.results import Block, Cell, Result, Tone
+
+
+@dataclass(frozen=True)
+class Created(Result):
+    """The topic as it was created."""
+
+    topic: Topic
+    min_isr: int | None = None
+
+    def data(self) -> Any:
+        """The topic."""
+        return asdict(self.topic)
+
+    def view(self) -> Iterable[Block]:
+        """The topic in one sentence."""
+        yield Cell(f"created {self.topic.name}: {in_words(self.topic)}", Tone.GOOD)
+        if self.min_isr and self.min_isr >= self.topic.replication_factor > 1:
+            yield Cell(f"min.insync.replicas is {self.min_isr}: with one replica away, acks=all is refused", Tone.WARN)
+
+
+def create(
+    kafka: Kafka,
+    name: str,
+    partitions: int | None = None,
+    replication_factor: int | None = None,
+    config: Mapping[str, str] | None = None,
+) -> Created:
+    """Create a topic; numbers that are not given are the brokers' own defaults."""
+    names.not_internal(names.valid(name), "create")
+    brokers, known = len(kafka.metadata().brokers), topics.topics(kafka)
+    if name in known:
+        raise _exists(kafka, known[name], partitions, replication_factor, config or {})
+    if replication_factor and replication_factor > brokers:
+        raise RefusedError(
+            f"replication factor {replication_factor} needs {replication_factor} brokers, the cluster has {brokers}",
+            resolution=f"--replication-factor {brokers}, or start the brokers that are missing: kcluster broker list",
+        )
+    try:
+        topics.create(kafka, name, partitions or -1, replication_factor or -1, config or {})
+    except KclusterError as problem:
+        raise names.explained(kafka, problem) from problem
+    made = topics.with_config(kafka, list(settle(kafka, [name]).values()))[0]
+    return Created(Topic(name, len(made.partitions), made.replication_factor, dict(config or {})), made.min_isr)
+
+
+def _exists(
+    kafka: Kafka, state: TopicState, partitions: int | None, factor: int | None, config: Mapping[str, str]
+) -> RefusedError:
+    """The topic is there: in which way it differs from what was asked."""
+    state = topics.with_config(kafka, [state])[0]
+    have = (len(state.partitions), state.replication_factor)
+    asked = Topic(state.name, partitions or have[0], factor or have[1], config)
+    differences = [change for change in difference([asked], {state.name: state}).changes if change.after]
+    return RefusedError(
+        f"the topic {state.name} exists already" + ("" if differences else ", just as asked"),
+        details="\n".join(f"{c.what}: {c.before or 'not set'}, asked {c.after}" for c in differences),
+        resolution=_remedy(state.name, differences),
+    )
+
+
+def _remedy(name: str, differences: Iterable[Change]) -> str:
+    """The command that makes of the topic what was asked, as far as that is possible."""
+    grown = [f"--partitions {change.after}" for change in differences if change.action is Action.GROW]
+    options = grown + [f"-c {change.what}={change.after}" for change in differences if change.action is Action.SET]
+    return " ".join(["kcluster topic", "alter" if options else "describe", name, *options])

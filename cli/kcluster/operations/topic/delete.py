@@ -1,0 +1,30 @@
+"""`topic delete`: topics with all their records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kcluster.clients.kafka import Kafka, topics
+from kcluster.clients.kafka.topics import TopicState
+from kcluster.operations.topic import names
+from kcluster.results import Message
+
+
+def doomed(kafka: Kafka, wanted: Sequence[str]) -> list[tuple[str, str]]:
+    """The topics that would go, each with what is lost; none of it happens here."""
+    for name in wanted:
+        names.not_internal(name, "delete")
+    chosen = topics.with_offsets(kafka, names.pick(topics.topics(kafka), wanted))
+    return [(topic.name, _loss(topic)) for topic in chosen]
+
+
+def _loss(topic: TopicState) -> str:
+    records = sum((part.end or 0) - (part.start or 0) for part in topic.partitions)
+    return f"{len(topic.partitions)} partitions with {records} records are deleted."
+
+
+def delete(kafka: Kafka, wanted: Sequence[str]) -> Message:
+    """Delete them and wait until the brokers have forgotten them."""
+    topics.delete(kafka, wanted)
+    gone = kafka.until(lambda: None if set(wanted) & kafka.metadata().topics.keys() else True)
+    return Message(f"deleted {', '.join(wanted)}" + ("" if gone else " (the brokers are still at it)"))

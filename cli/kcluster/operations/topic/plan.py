@@ -1,0 +1,84 @@
+"""`topic plan` and `topic apply`: from the topics that are there to the topics that were declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kcluster.clients.kafka import Kafka, topics
+from kcluster.clients.kafka.topics import TopicState
+from kcluster.errors import RefusedError
+from kcluster.model.topic import Topic
+from kcluster.operations.topic.change import KEYED, Action, Change, Plan, check
+
+
+def plan(kafka: Kafka, declared: Sequence[Topic], *, prune: bool = False) -> Plan:
+    """What it takes to bring the declared topics into being; the brokers were asked whether they would do it."""
+    known = topics.topics(kafka)
+    names = {topic.name for topic in declared}
+    configured = topics.with_config(kafka, [state for state in known.values() if state.name in names])
+    wanted = difference(declared, {**known, **{state.name: state for state in configured}}, prune=prune)
+    check(kafka, wanted)
+    return wanted
+
+
+def difference(declared: Sequence[Topic], existing: Mapping[str, TopicState], *, prune: bool = False) -> Plan:
+    """Wanted minus existing. Nothing is deleted or unset without `prune`, and internal topics are never touched."""
+    wanted = {topic.name: topic for topic in declared if not topic.internal}
+    changes = [change for topic in wanted.values() for change in _topic(topic, existing.get(topic.name), prune=prune)]
+    strangers = sorted(name for name, state in existing.items() if name not in wanted and not state.internal)
+    if prune:
+        changes += [Change(Action.DELETE, name, note="not declared; its data is lost") for name in strangers]
+    return Plan(changes, wanted, () if prune else strangers)
+
+
+def _topic(topic: Topic, state: TopicState | None, *, prune: bool) -> Iterator[Change]:
+    if state is None:
+        yield Change(Action.CREATE, topic.name, after=in_words(topic))
+        return
+    yield from _numbers(topic, state)
+    yield from _properties(topic, state, prune=prune)
+
+
+def in_words(topic: Topic) -> str:
+    """A topic in one line: its numbers and its properties."""
+    numbers = f"{topic.partitions} partitions, replication factor {topic.replication_factor}"
+    return ", ".join([numbers, *(f"{key}={value}" for key, value in topic.config.items())])
+
+
+def _numbers(topic: Topic, state: TopicState) -> Iterator[Change]:
+    have, want = len(state.partitions), topic.partitions
+    if want > have:
+        yield Change(Action.GROW, topic.name, "partitions", str(have), str(want), KEYED)
+    elif want < have:
+        yield Change(Action.KEEP, topic.name, "partitions", str(have), str(want), "partitions only grow")
+    if topic.replication_factor != state.replication_factor:
+        yield Change(
+            Action.KEEP,
+            topic.name,
+            "replication factor",
+            str(state.replication_factor),
+            str(topic.replication_factor),
+            "changing it moves data: that is a reassignment",
+        )
+
+
+def _properties(topic: Topic, state: TopicState, *, prune: bool) -> Iterator[Change]:
+    own = state.config
+    if own is None:
+        raise RefusedError(
+            f"no permission to read the configuration of {topic.name}",
+            resolution="ask for DescribeConfigs on the topic, or pass another user with --client-config",
+        )
+    for key, value in topic.config.items():
+        if not same(own.get(key), value):
+            yield Change(Action.SET, topic.name, key, own.get(key, ""), value)
+    for key in sorted(own.keys() - topic.config.keys()):
+        if prune:
+            yield Change(Action.UNSET, topic.name, key, own[key], "", "not declared; the brokers' default counts again")
+        else:
+            yield Change(Action.KEEP, topic.name, key, own[key], "", "set on the cluster, not declared")
+
+
+def same(one: str | None, other: str) -> bool:
+    """Whether two values mean the same: Kafka does not keep the blanks in a list."""
+    return one is not None and [part.strip() for part in one.split(",")] == [part.strip() for part in other.split(",")]
