@@ -1,0 +1,88 @@
+"""Reading an inventory: Ansible says what is in it, `cluster_from` makes a Cluster of the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kcluster.errors import InventoryError
+from kcluster.inventory import cache
+from kcluster.inventory.build import cluster_from
+from kcluster.inventory.levels import Data
+from kcluster.model.cluster import Cluster
+from kcluster.model.finding import Finding, Severity, lines
+from kcluster.model.rules_structure import structure
+
+if TYPE_CHECKING:
+    from kcluster.inventory.origins import Origins
+
+__all__ = ["Loaded", "client_properties", "cluster_from", "load", "read", "refuse"]
+
+_NAMELESS = ("hosts", "inventory", "inventories")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What an inventory says, and where each thing is written."""
+
+    path: Path
+    data: Data
+
+    @cached_property
+    def origins(self) -> Origins:
+        """The files and lines; looked up only when a finding needs them."""
+        from kcluster.inventory.origins import Origins
+
+        return Origins(self.path, self.data)
+
+    @property
+    def name(self) -> str:
+        """The cluster's name when nobody gives it one: the inventory's."""
+        path = self.path.absolute()
+        stem = path.name if path.is_dir() else path.stem
+        return path.parent.name if stem in _NAMELESS and path.is_file() else stem
+
+
+def load(path: Path) -> Loaded:
+    """What Ansible says of an inventory."""
+    if not path.exists():
+        raise InventoryError(
+            f"there is no inventory {path}", resolution=f"check the path, or write a new one: kcluster init {path}"
+        )
+    try:
+        return Loaded(path, cache.answer(path))
+    except InventoryError as problem:
+        from kcluster.inventory.origins import syntax_error
+
+        raise syntax_error(path) or problem from problem
+
+
+def read(path: Path) -> Cluster:
+    """The cluster an inventory describes; refused when it is not a cluster at all (`validate` asks much more)."""
+    loaded = load(path)
+    cluster, findings = cluster_from(loaded.data, loaded.name)
+    if cluster:
+        findings += structure(cluster)
+    return refuse(loaded, cluster, findings)
+
+
+def refuse(loaded: Loaded, cluster: Cluster | None, findings: list[Finding]) -> Cluster:
+    """The cluster, unless a finding is an error: then all of them at once."""
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if cluster and not errors:
+        return cluster
+    many = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
+    raise InventoryError(
+        f"the inventory {loaded.path} is refused: {many}",
+        details="\n".join(line for finding in errors for line in lines(finding, loaded.origins.locate)),
+        resolution=f"correct it, then: kcluster validate -i {loaded.path}",
+    )
+
+
+def client_properties(path: Path) -> dict[str, str]:
+    """The properties of a --client-config file, as librdkafka spells them."""
+    from kcluster.inventory.client_config import properties
+
+    return properties(path)

@@ -1,0 +1,104 @@
+"""Remembers what Ansible said of an inventory, until a file of it changes; asking again costs half a second."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kcluster import paths
+from kcluster.clients import ansible
+
+_DYNAMIC = re.compile(rb"^plugin\s*:", re.MULTILINE)
+_SECRET = (b"$ANSIBLE_VAULT", b"!vault")
+
+
+def answer(inventory: Path) -> dict[str, Any]:
+    """What Ansible says of an inventory, from the cache when nothing has changed."""
+    key = fingerprint(inventory)
+    place = _place(inventory)
+    if key and (known := _recall(place, key)) is not None:
+        return known
+    said = ansible.list_inventory(inventory)
+    if key:
+        _remember(place, key, said)
+    return said
+
+
+def files(inventory: Path) -> list[Path]:
+    """Every file Ansible may read for an inventory, in a stable order."""
+    if inventory.is_dir():
+        return sorted(_below(inventory))
+    beside = [inventory.parent / "group_vars", inventory.parent / "host_vars"]
+    return [inventory, *sorted(path for folder in beside if folder.is_dir() for path in _below(folder))]
+
+
+def fingerprint(inventory: Path) -> str:
+    """What the answer depends on; empty when it must not be kept: a program answers, or secrets are in it."""
+    digest = hashlib.sha256(f"{inventory.absolute()}\n{_environment()}\n".encode())
+    for path in files(inventory):
+        content = path.read_bytes()
+        if _changes_by_itself(path, content) or any(mark in content for mark in _SECRET):
+            return ""
+        digest.update(f"{path}\n{len(content)}\n".encode() + content)
+    for path in _configurations():
+        digest.update(path.read_bytes() if path.is_file() else b"-")
+    return digest.hexdigest()
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for directory, folders, names in os.walk(folder, followlinks=True):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(directory, name) for name in names if not name.startswith("."))
+
+
+def _changes_by_itself(path: Path, content: bytes) -> bool:
+    """Whether a script or a plugin answers: the next answer may differ."""
+    return content.startswith(b"#!") or os.access(path, os.X_OK) or bool(_DYNAMIC.search(content))
+
+
+def _environment() -> str:
+    """Which Ansible answers, and what the environment tells it."""
+    program = ansible.program()
+    stamp = program.stat().st_mtime_ns if program.is_file() else 0
+    told = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("ANSIBLE_"))
+    return "\n".join([str(program), str(stamp), *told])
+
+
+def _configurations() -> list[Path]:
+    """Where Ansible looks for its configuration."""
+    named = os.environ.get("ANSIBLE_CONFIG")
+    return [
+        *([Path(named)] if named else []),
+        Path("ansible.cfg"),
+        Path.home() / ".ansible.cfg",
+        Path("/etc/ansible/ansible.cfg"),
+    ]
+
+
+def _place(inventory: Path) -> Path:
+    """One file for each inventory, so that the cache does not grow with every change."""
+    name = hashlib.sha256(str(inventory.absolute()).encode()).hexdigest()[:24]
+    return paths.cache() / "inventories" / f"{name}.json"
+
+
+def _recall(place: Path, key: str) -> dict[str, Any] | None:
+    try:
+        kept = json.loads(place.read_bytes())
+    except (OSError, ValueError):  # not there, or half written: ask Ansible again
+        return None
+    return kept["said"] if isinstance(kept, dict) and kept.get("key") == key else None
+
+
+def _remember(place: Path, key: str, said: dict[str, Any]) -> None:
+    fresh = place.with_suffix(f".{os.getpid()}")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(json.dumps({"key": key, "said": said}))
+        fresh.replace(place)
+    except OSError:  # a cache that cannot be written costs time, nothing else
+        return

@@ -1,0 +1,114 @@
+"""The levels of an inventory - everyone, groups, hosts - in the order in which Ansible lets them win."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+Data = Mapping[str, Any]
+"""What `ansible-inventory --list --export` prints."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One place where variables are written."""
+
+    source: str
+    """"cluster", "group kafka_broker" or "host broker1"."""
+    subject: str
+    """The name of the group or host."""
+    written: Mapping[str, Any]
+    """The variables as they are written."""
+    values: dict[str, Any] = field(default_factory=dict)
+    """Our own words among them, read; filled in by `read_words`."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A host of the inventory with its groups and levels, the ones that win last."""
+
+    name: str
+    groups: frozenset[str]
+    levels: tuple[Level, ...]
+
+    def value(self, word: str, default: Any = None) -> Any:
+        """The value of one of our words: the last level that has it wins."""
+        return next((level.values[word] for level in reversed(self.levels) if word in level.values), default)
+
+    def written(self, variable: str, default: Any = None) -> Any:
+        """The value of any variable as it is written."""
+        return next((level.written[variable] for level in reversed(self.levels) if variable in level.written), default)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The groups of an inventory and who is above whom."""
+
+    data: Data
+
+    @cached_property
+    def groups(self) -> dict[str, Level]:
+        """Every group as a level."""
+        return {name: self._level(name, group) for name, group in self.data.items() if name != "_meta"}
+
+    @cached_property
+    def members(self) -> dict[str, Member]:
+        """Every host."""
+        direct: dict[str, set[str]] = {}
+        for name in self.groups:
+            for host in self.data[name].get("hosts", ()):
+                direct.setdefault(host, set()).add(name)
+        variables = self.data.get("_meta", {}).get("hostvars", {})
+        return {host: self._member(host, frozenset(names), variables.get(host, {})) for host, names in direct.items()}
+
+    @property
+    def levels(self) -> Iterator[Level]:
+        """Every level once."""
+        yield from self.groups.values()
+        yield from (member.levels[-1] for member in self.members.values())
+
+    def within(self, group: str) -> list[Member]:
+        """The hosts of a group and of the groups below it."""
+        return [member for member in self.members.values() if group in member.groups]
+
+    @cached_property
+    def _parents(self) -> dict[str, list[str]]:
+        parents: dict[str, list[str]] = {}
+        for name in self.groups:
+            for child in self.data[name].get("children", ()):
+                parents.setdefault(child, []).append(name)
+        return parents
+
+    @cached_property
+    def _chains(self) -> dict[frozenset[str], tuple[Level, ...]]:
+        return {}
+
+    def _level(self, name: str, group: Mapping[str, Any]) -> Level:
+        return Level("cluster" if name == "all" else f"group {name}", name, group.get("vars", {}))
+
+    def _member(self, host: str, direct: frozenset[str], variables: Mapping[str, Any]) -> Member:
+        chain = self._chains.get(direct)
+        if chain is None:
+            chain = self._chains[direct] = self._chain(direct)
+        level = Level(f"host {host}", host, variables)
+        return Member(host, frozenset(group.subject for group in chain), (*chain, level))
+
+    def _chain(self, direct: frozenset[str]) -> tuple[Level, ...]:
+        """The groups a host is in: deeper ones win, then higher priority, then the later name."""
+        names = {"all"}.union(*({name, *self._above(name)} for name in direct))
+        return tuple(self.groups[name] for name in sorted(names, key=self._rank) if name in self.groups)
+
+    def _rank(self, name: str) -> tuple[int, int, str]:
+        priority = self.data.get(name, {}).get("vars", {}).get("ansible_group_priority", 1)
+        return self._depth(name), int(priority), name
+
+    def _depth(self, name: str) -> int:
+        return (
+            0 if name == "all" else 1 + max((self._depth(parent) for parent in self._parents.get(name, ())), default=0)
+        )
+
+    def _above(self, name: str) -> set[str]:
+        parents = self._parents.get(name, [])
+        return set(parents).union(*(self._above(parent) for parent in parents))
