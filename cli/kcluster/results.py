@@ -120,3 +120,6 @@ class Checks(Result):
 
 Progress = Callable[[str], None]
 """How an operation says what it does while it works; commands hand in `show.progress`."""
+
+Meter = Callable[[int, int | None, str], None]
+"""How a transfer says how far it is: done, the total when it is known, and what is counted ("B", "jars")."""

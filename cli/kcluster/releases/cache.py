@@ -1,0 +1,160 @@
+"""The local cache of releases: a directory for each, put in place whole and marked with what it holds."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kcluster import paths
+from kcluster.model.release import Release
+from kcluster.releases import manifest
+from kcluster.results import Progress
+
+MARKER = ".complete.json"
+_LAYOUT = ("bin", "config", "libs")
+
+
+@dataclass(frozen=True)
+class File:
+    """What a file of a release must be."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Marker:
+    """Where a release came from and every file it has; written last, so that it also says: complete."""
+
+    source: str
+    files: Mapping[str, File]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A file of a release that is not as it was installed."""
+
+    file: str
+    problem: str
+
+
+def directory(release: Release) -> Path:
+    """Where a release is or would be."""
+    return root() / release.directory
+
+
+def root() -> Path:
+    """The folder of all releases."""
+    return paths.cache() / "releases"
+
+
+def installed(release: Release) -> Path | None:
+    """The directory of a release that is complete; sizes are looked at, hashes are not."""
+    home = directory(release)
+    marker = read_marker(home)
+    return home if marker and not any(_sizes(home, marker)) else None
+
+
+def read_marker(home: Path) -> Marker | None:
+    """The marker of a release; None when there is none or it cannot be read."""
+    try:
+        data = json.loads((home / MARKER).read_text())
+        files = {name: File(int(size), str(sha256)) for name, (size, sha256) in data["files"].items()}
+        return Marker(str(data["source"]), files)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def differences(release: Release) -> list[Difference]:
+    """Every file that is wrong, missing or too many, by reading all of them."""
+    home = directory(release)
+    marker = read_marker(home)
+    if marker is None:
+        return [Difference(MARKER, "missing or unreadable: it was not installed completely")]
+    found = dict(_sizes(home, marker))
+    for name, expected in _expected(release, marker).items():
+        if name not in found and (observed := sha256(home / name)) != expected:
+            found[name] = f"wrong: expected SHA-256 {expected}, observed {observed}"
+    present = (name for part in _LAYOUT for name in _files(home, part))
+    found |= {name: "extra: the release does not have it" for name in present if name not in marker.files}
+    return [Difference(name, found[name]) for name in sorted(found)]
+
+
+def mark(home: Path, source: str) -> None:
+    """Write down that a staged release is complete, and what it holds."""
+    files = {name: (path.stat().st_size, sha256(path)) for name in _files(home) if (path := home / name)}
+    data = {"source": source, "files": files}
+    (home / MARKER).write_text(json.dumps(data, indent=1))
+
+
+def install(staged: Path, release: Release) -> Path:
+    """Put a staged release in its place; a damaged one that stood there goes away."""
+    home = directory(release)
+    aside = staged.with_name(staged.name + ".old")
+    shutil.rmtree(aside, ignore_errors=True)
+    if home.exists():
+        home.rename(aside)
+    staged.rename(home)
+    shutil.rmtree(aside, ignore_errors=True)
+    return home
+
+
+@contextmanager
+def staging(release: Release) -> Iterator[Path]:
+    """An empty folder beside the release; what an interrupted run left in it, or this run leaves, is removed."""
+    staged = root() / f".staging-{release.directory}"
+    shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir(parents=True)
+    try:
+        yield staged
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+@contextmanager
+def lock(release: Release, progress: Progress) -> Iterator[None]:
+    """One run at a time per release; the operating system lets go of the lock when a run dies."""
+    root().mkdir(parents=True, exist_ok=True)
+    with (root() / f".{release.directory}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress(f"another run is fetching {release.directory}; waiting for it")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sizes(home: Path, marker: Marker) -> Iterator[tuple[str, str]]:
+    for name, file in marker.files.items():
+        try:
+            size = (home / name).stat().st_size
+        except OSError:
+            yield name, "missing"
+            continue
+        if size != file.size:
+            yield name, f"wrong: expected {file.size} bytes, observed {size}"
+
+
+def _expected(release: Release, marker: Marker) -> dict[str, str]:
+    """The hash of every file; of jars from Maven the packaged one, whatever the marker says."""
+    expected = {name: file.sha256 for name, file in marker.files.items()}
+    if marker.source == "maven":
+        expected |= {f"libs/{jar.file}": jar.sha256 for jar in manifest.jars(release)}
+    return expected
+
+
+def _files(home: Path, part: str = "") -> list[str]:
+    found = (path for path in (home / part).rglob("*") if path.is_file())
+    return sorted(name for path in found if (name := str(path.relative_to(home))) != MARKER)

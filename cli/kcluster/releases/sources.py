@@ -1,0 +1,154 @@
+"""Where a release comes from: Maven, a URL or a file; each brings a verified release into an empty folder."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from kcluster.clients import downloads, maven
+from kcluster.errors import RefusedError, UnreachableError
+from kcluster.model.release import Release
+from kcluster.releases import archive, cache, launch, manifest
+from kcluster.results import Meter, Progress
+
+APACHE = "https://archive.apache.org/dist/kafka"
+"""The base of the source `url`: every version Apache ever released."""
+
+_ENDINGS = (".tgz", ".tar.gz")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A release to bring, where to put it, and whom to tell."""
+
+    release: Release
+    into: Path
+    progress: Progress
+    meter: Meter
+
+
+def bring(source: str, job: Job) -> None:
+    """Bring a release from one source; UnreachableError when the source does not have it."""
+    if source == "maven":
+        _from_maven(job)
+    elif source == "url":
+        _from_url(archive_url(APACHE, job.release), job, pinned_first=True)
+    elif source.startswith(("http://", "https://")):
+        _from_url(archive_url(source, job.release), job, pinned_first=False)
+    else:
+        _from_file(archive_file(source, job.release), job)
+
+
+def archive_url(source: str, release: Release) -> str:
+    """The archive a URL means: itself, or the one in Apache's layout below it."""
+    if urlsplit(source).path.endswith(_ENDINGS):
+        return source
+    return f"{source.rstrip('/')}/{release.version}/{release.directory}.tgz"
+
+
+def archive_file(source: str, release: Release) -> Path:
+    """The archive a path means: itself, or the one of the release in that folder; `file` is the current folder."""
+    path = Path("." if source == "file" else source).expanduser()
+    if path.is_dir():
+        return next(
+            filter(Path.is_file, (path / (release.directory + end) for end in _ENDINGS)),
+            path / f"{release.directory}.tgz",
+        )
+    return path
+
+
+def _from_maven(job: Job) -> None:
+    jars = manifest.jars(job.release)
+    if not jars:
+        raise UnreachableError(
+            f"no list of jars for {job.release.directory}; there is one for {', '.join(manifest.versions())}"
+        )
+    job.progress(f"taking {len(jars)} jars of {job.release.directory} from Maven")
+    libs, project = job.into / "libs", job.into / "pom.xml"
+    maven.copy([jar.coordinates for jar in jars], project, libs, job.meter)
+    project.unlink()
+    for jar in jars:
+        _check_jar(jar, libs)
+    launch.write(job.release, job.into)
+
+
+def _check_jar(jar: manifest.Jar, libs: Path) -> None:
+    if not (libs / jar.file).is_file():
+        raise UnreachableError(f"Maven did not bring {jar.coordinates}")
+    observed = cache.sha256(libs / jar.file)
+    if observed != jar.sha256:
+        raise RefusedError(
+            f"the hash of {jar.file} from Maven is wrong",
+            details=f"expected SHA-256 {jar.sha256}\nobserved SHA-256 {observed}",
+            resolution=f"remove {jar.coordinates} from ~/.m2/repository, or ask who runs the Maven mirror",
+        )
+
+
+def _from_url(url: str, job: Job, *, pinned_first: bool) -> None:
+    expected = _expected(url, job.release, pinned_first=pinned_first)
+    part = _part(url)
+    resumed = part.exists()
+    job.progress(f"{'going on with' if resumed else 'downloading'} {url}")
+    downloads.download(url, part, job.meter)
+    if resumed and archive.sha512(part) != expected:
+        job.progress(f"{part.name} does not match after it was continued: starting over")
+        part.unlink()
+        downloads.download(url, part, job.meter)
+    try:
+        _check_archive(part, url, expected)
+        archive.unpack(part, job.into, job.release.directory)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _expected(url: str, release: Release, *, pinned_first: bool) -> str:
+    """The hash an archive must have. A mirror may hold a release that was bundled, so there its own hash counts."""
+    pinned = manifest.pins().get(release.version, "") if release.scala == "2.13" else ""
+    if pinned_first and pinned:
+        return pinned
+    published = downloads.text(f"{url}.sha512")
+    if published is None and not pinned:
+        raise UnreachableError(f"there is no {url}.sha512, so nothing can be verified")
+    return _parsed(published, f"{url}.sha512") if published is not None else pinned
+
+
+def _parsed(text: str, where: str) -> str:
+    if not (found := archive.published(text)):
+        raise RefusedError(f"{where} holds no SHA-512", resolution="publish the output of sha512sum there")
+    return found
+
+
+def _part(url: str) -> Path:
+    """Where a download waits until it is whole: the same place in the next run."""
+    folder = cache.root() / ".downloads"
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = hashlib.sha256(url.encode()).hexdigest()[:8]
+    return folder / f"{Path(urlsplit(url).path).name}.{mark}.part"
+
+
+def _from_file(path: Path, job: Job) -> None:
+    if not path.is_file():
+        raise UnreachableError(f"there is no file {path}")
+    job.progress(f"unpacking {path}")
+    published = path.with_name(path.name + ".sha512")
+    expected = _parsed(published.read_text(), str(published)) if published.is_file() else ""
+    expected = expected or manifest.pins().get(job.release.version, "")
+    if not expected:
+        raise RefusedError(
+            f"nothing to verify {path} with: there is no {published.name} beside it",
+            resolution=f"put the published hash there, or trust it: sha512sum {path} >{published}",
+        )
+    _check_archive(path, str(path), expected)
+    archive.unpack(path, job.into, job.release.directory)
+
+
+def _check_archive(path: Path, name: str, expected: str) -> None:
+    observed = archive.sha512(path)
+    if observed != expected:
+        raise RefusedError(
+            f"the hash of {name} is wrong",
+            details=f"expected SHA-512 {expected}\nobserved SHA-512 {observed}",
+            resolution="fetch it again, or from another source: kcluster release fetch VERSION --source SOURCE",
+        )
