@@ -117,5 +117,5 @@ def _environment() -> jinja2.Environment:
 def _secrets(cluster: Cluster, node: Node) -> frozenset[Role]:
     """The files of a node that hold a secret."""
     config = any(variables.secret(key, value) for key, value in node.set_by_hand().items())
-    environment = any(variables.secret(key, value) for key, value in node.environment.items())
+    environment = any(variables.masked(name, value) != value for name, value in node.environment.items())
     return frozenset(role for role, has in ((Role.CONFIG, config), (Role.ENVIRONMENT, environment)) if has)

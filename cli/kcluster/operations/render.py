@@ -126,7 +126,7 @@ def chosen(cluster: Cluster, names: Sequence[str]) -> tuple[Node, ...]:
     for name in names:
         if not cluster.find(name):
             raise _unknown(cluster, name)
-    return tuple(dict.fromkeys(node for name in names for node in cluster.find(name)))
+    return tuple(node for node in cluster.nodes if {node.name, node.host.name} & set(names))
 
 
 def _unknown(cluster: Cluster, name: str) -> UsageError:

@@ -2,6 +2,6 @@
 
 from kcluster.variables.nodes import for_node, shown
 from kcluster.variables.properties import settings
-from kcluster.variables.spelling import secret
+from kcluster.variables.spelling import masked, secret
 
-__all__ = ["for_node", "secret", "settings", "shown"]
+__all__ = ["for_node", "masked", "secret", "settings", "shown"]

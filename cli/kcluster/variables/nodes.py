@@ -57,10 +57,7 @@ def _environment(node: Node, places: Paths, reveal: bool) -> list[dict[str, str]
         # A process that ran out of memory must end, so that systemd starts it again; half dead it helps nobody.
         "KAFKA_OPTS": "-XX:+ExitOnOutOfMemoryError",
     }
-    theirs = {
-        name: spelling.HIDDEN if not reveal and spelling.secret(name, value) else value
-        for name, value in node.environment.items()
-    }
+    theirs = {name: value if reveal else spelling.masked(name, value) for name, value in node.environment.items()}
     if "KAFKA_OPTS" in theirs:
         theirs["KAFKA_OPTS"] = f"{ours['KAFKA_OPTS']} {theirs['KAFKA_OPTS']}"
     both = ours | dict(sorted(theirs.items()))

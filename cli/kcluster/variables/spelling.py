@@ -10,6 +10,7 @@ _SECRET = re.compile(
     r"(password|passwd|secret|token|jaas[._]config|keystore\.key|(secret|master)\.key|credentials?)$", re.I
 )
 _REFERENCE = re.compile(r"(\$\{[^}]*\})+")
+_OPTION = re.compile(r"""(-D\S*(?:password|passwd|secret|token)=)("[^"]*"|'[^']*'|\S+)""", re.I)
 _QUOTED = re.compile(r'[\\"$`]')
 _SPECIAL = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
 
@@ -17,6 +18,11 @@ _SPECIAL = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
 def secret(key: str, value: str) -> bool:
     """Whether a value must not be shown; a reference to a config provider (`${file:...}`) tells no secret."""
     return bool(value and _SECRET.search(key) and not _REFERENCE.fullmatch(value))
+
+
+def masked(name: str, value: str) -> str:
+    """A variable of the environment as it may be shown: also a password among Java's options is hidden."""
+    return HIDDEN if secret(name, value) else _OPTION.sub(rf"\g<1>{HIDDEN}", value)
 
 
 def property_key(key: str) -> str:
