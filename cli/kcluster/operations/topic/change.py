@@ -160,3 +160,7 @@ def _led(states: Mapping[str, TopicState], names: Iterable[str]) -> dict[str, To
     found = {name: states[name] for name in names if name in states}
     led = all(state.partitions and all(p.leader is not None for p in state.partitions) for state in found.values())
     return found if led and found.keys() == set(names) else None
+
+
+def _about(topic: str, problem: KclusterError) -> KclusterError:
+    return type(problem)(f"{topic}: {problem.message}", details=problem.details, resolution=problem.resolution)
