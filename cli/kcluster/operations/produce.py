@@ -1,0 +1,361 @@
+"""Writing records to a topic: read, send, and count what the cluster acknowledged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from kcluster.clients.kafka import Kafka
+from kcluster.errors import ApplyError, ExitCode, KclusterError, RefusedError, UsageError
+from kcluster.model.record import Header, RecordError, from_json
+from kcluster.operations.interrupt import Interrupt
+from kcluster.results import Block, Result
+
+if TYPE_CHECKING:
+    from confluent_kafka import Producer
+
+CHUNK = 256 * 1024
+"""Bytes read and sent at a time."""
+WAITING_RECORDS = 100_000
+WAITING_BYTES = 32 * 1024 * 1024
+"""How much may be sent and not yet acknowledged; reading waits above it, so that memory stays flat."""
+
+_LARGEST_BATCH = 1_000_000
+_SETTINGS = {
+    # Java clients choose the same partition for a key; records without a key go to one partition per batch.
+    "partitioner": "murmur2_random",
+    "linger.ms": 10,
+    "message.timeout.ms": 60_000,
+    "message.max.bytes": 1_000_000_000,  # the topic says what is too large, not we
+    "queue.buffering.max.messages": 10_000_000,
+    "queue.buffering.max.kbytes": 2_000_000,
+    "delivery.report.only.error": True,
+}
+
+
+class Input(StrEnum):
+    """What a line of the input is."""
+
+    LINES = "lines"
+    JSONL = "jsonl"
+
+
+class Acks(StrEnum):
+    """Who must have a record before it counts."""
+
+    NONE = "0"
+    LEADER = "1"
+    ALL = "all"
+
+
+class Compression(StrEnum):
+    """The codecs of Kafka."""
+
+    NONE = "none"
+    GZIP = "gzip"
+    SNAPPY = "snappy"
+    LZ4 = "lz4"
+    ZSTD = "zstd"
+
+
+@dataclass(frozen=True)
+class Sending:
+    """How lines become records, and how they are sent."""
+
+    input: Input = Input.LINES
+    separator: bytes | None = None
+    key: bytes | None = None
+    null: bytes | None = None
+    """A key or value that is exactly this becomes null."""
+    headers: tuple[Header, ...] = ()
+    partition: int | None = None
+    acks: Acks = Acks.ALL
+    compression: Compression = Compression.NONE
+
+
+@dataclass(frozen=True)
+class Produced(Result):
+    """How many records were sent, and how many of them the cluster acknowledged."""
+
+    topic: str
+    sent: int
+    acknowledged: int | None
+    """None with acks=0, where nobody answers."""
+    interrupted: bool = False
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """INTERRUPTED after Ctrl-C, although nothing that was read is lost."""
+        return ExitCode.INTERRUPTED if self.interrupted else ExitCode.DONE
+
+    def view(self) -> Iterable[Block]:
+        """One sentence."""
+        if self.acknowledged is None:
+            count = f"{_records(self.sent)} sent to {self.topic}, not acknowledged (acks=0)"
+        else:
+            count = f"{_records(self.acknowledged)} acknowledged by {self.topic}"
+        yield f"interrupted: {count}" if self.interrupted else count
+
+
+Message = dict[str, Any]
+"""The arguments of `Producer.produce` for one record."""
+
+
+def produce(kafka: Kafka, topic: str, sending: Sending, source: int) -> Produced:
+    """Send every line of the source (a file descriptor), and wait for the acknowledgements."""
+    outbox = Outbox(kafka, topic, sending)
+    outbox.open()
+    with Interrupt() as interrupt:
+        try:
+            for messages in _messages(sending, _lines(_chunks(source, interrupt, outbox.breathe)), outbox.check):
+                outbox.send(messages)
+        except RecordError as fault:
+            outbox.finish()
+            raise UsageError(
+                f"line {outbox.sent + 1} of the input is not a record: {fault}",
+                details=f"{_records(outbox.sent)} before it: sent and acknowledged" if outbox.sent else "",
+                resolution="correct the line; kcluster produce --help shows the forms",
+            ) from fault
+        outbox.finish()
+    acknowledged = None if sending.acks is Acks.NONE else outbox.sent
+    return Produced(topic, outbox.sent, acknowledged, interrupt.seen)
+
+
+def existing_topic(kafka: Kafka, topic: str) -> Sequence[int]:
+    """The partitions of a topic. An unknown one is refused and never created, as asking for it by name would."""
+    topics = kafka.metadata().topics
+    if topic in topics:
+        return sorted(topics[topic].partitions)
+    near = get_close_matches(topic, topics, n=3)
+    raise RefusedError(
+        f"there is no topic {topic}",
+        resolution=f"did you mean {' or '.join(near)}?" if near else f"kcluster topic create {topic}",
+    )
+
+
+class Outbox:
+    """Sends records to one topic and counts those that fail; all others are acknowledged when it is finished."""
+
+    def __init__(self, kafka: Kafka, topic: str, sending: Sending) -> None:
+        self._kafka, self._topic, self._sending = kafka, topic, sending
+        self.sent = 0
+        self._failed = 0
+        self._reason = ""
+        self._resolution = ""
+        self._size = 100.0
+        self._producer: Producer
+
+    def open(self) -> None:
+        """Make the producer for a topic that exists."""
+        self._partitions = existing_topic(self._kafka, self._topic)
+        if self._sending.partition is not None:
+            self._refuse_unknown(self._sending.partition)
+        wanted = {
+            **_SETTINGS,
+            "batch.size": min(_LARGEST_BATCH, self._largest() or _LARGEST_BATCH),
+            "compression.type": self._sending.compression.value,
+            "acks": self._sending.acks.value,
+            "enable.idempotence": self._sending.acks is Acks.ALL,
+        }
+        self._producer = self._kafka.producer(**{**wanted, **self._kafka.config}, on_delivery=self._delivered)
+
+    def check(self, partition: int) -> None:
+        """Refuse a record's own partition when the topic does not have it."""
+        if partition not in self._partitions:
+            raise RecordError(f"partition {partition} is not one of {self._topic}, {_span(self._partitions)}")
+
+    def breathe(self) -> None:
+        """Let reports of failures in while there is nothing to send."""
+        self._producer.poll(0)
+
+    def send(self, messages: list[Message]) -> None:
+        """Queue records, waiting for room first; they leave in this order."""
+        self._make_room(messages)
+        if any("timestamp" in message or "headers" in message for message in messages):
+            for message in messages:
+                self._send_one(message)
+        else:
+            self._send_batch(messages)
+        self._producer.poll(0)
+
+    def finish(self) -> None:
+        """Wait until each record is acknowledged or has failed, and raise when any has failed."""
+        while self._producer.flush(0.2):
+            pass  # short rounds, because a second Ctrl-C is only heard between them
+        if self._failed:
+            raise ApplyError(
+                f"{self._failed:,} of {_records(self.sent)} were not acknowledged by {self._topic}",
+                details=f"the first one: {self._reason}",
+                resolution=self._resolution,
+            )
+
+    def _refuse_unknown(self, partition: int) -> None:
+        try:
+            self.check(partition)
+        except RecordError as fault:
+            raise RefusedError(str(fault)) from fault
+
+    def _largest(self) -> int | None:
+        """The topic's largest batch: librdkafka does not split a larger one, so all of its records would fail."""
+        from confluent_kafka.admin import ConfigResource, ResourceType
+
+        resource = ConfigResource(ResourceType.TOPIC, self._topic)
+        future = self._kafka.admin.describe_configs([resource], request_timeout=10)[resource]
+        try:
+            return int(self._kafka.wait(future)["max.message.bytes"].value)
+        except RefusedError:
+            return None  # writing to a topic does not need the right to read its configuration
+
+    def _make_room(self, messages: Sequence[Message]) -> None:
+        if messages:
+            size = sum(len(message["value"] or b"") for message in messages) / len(messages)
+            self._size = max(size, 100.0)
+        most = min(WAITING_RECORDS, int(WAITING_BYTES / self._size) + 1)
+        while len(self._producer) > most:
+            self._producer.poll(0.05)
+
+    def _send_batch(self, messages: list[Message]) -> None:
+        queued = self._producer.produce_batch(self._topic, messages)
+        self.sent += len(messages)
+        if queued < len(messages):
+            for message in messages:
+                if "_error" in message:
+                    self._fail(message["_error"], message["value"])
+
+    def _send_one(self, message: Message) -> None:
+        from confluent_kafka import KafkaException
+
+        self.sent += 1
+        try:
+            self._producer.produce(self._topic, **message)
+        except KafkaException as problem:
+            self._fail(problem.args[0], message["value"])
+
+    def _delivered(self, error: Any, message: Any) -> None:
+        if error:
+            self._fail(error, message.value())
+
+    def _fail(self, error: Any, value: bytes | None) -> None:
+        self._failed += 1
+        if self._reason:
+            return
+        problem = self._explain(error, value)
+        self._reason, self._resolution = problem.message, problem.resolution
+
+    def _explain(self, error: Any, value: bytes | None) -> KclusterError:
+        if error.name() == "MSG_SIZE_TOO_LARGE":
+            size = len(value or b"")
+            return RefusedError(
+                f"a value of {size:,} bytes is larger than {self._topic} takes",
+                resolution=f"kcluster topic alter {self._topic} -c max.message.bytes={size + 1024}",
+            )
+        if error.name() == "_MSG_TIMED_OUT":
+            return RefusedError(
+                f"not acknowledged within a minute (acks={self._sending.acks})",
+                resolution=f"kcluster health; kcluster topic describe {self._topic}",
+            )
+        return self._kafka.translate(Exception(error))
+
+
+def _chunks(source: int, interrupt: Interrupt, idle: Callable[[], None]) -> Iterator[bytes]:
+    """What the source gives, as soon as it gives it, until its end or Ctrl-C."""
+    while not interrupt.seen:
+        if not interrupt.readable(source, 0.1):
+            idle()
+            continue
+        chunk = os.read(source, CHUNK)
+        if not chunk:
+            return
+        yield chunk
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """The lines of the chunks, without line ends; a last line needs none."""
+    pieces: list[bytes] = []
+    for chunk in chunks:
+        head, end, tail = chunk.rpartition(b"\n")
+        if not end:
+            pieces.append(chunk)
+            continue
+        yield b"".join((*pieces, head)).split(b"\n")
+        pieces = [tail]
+    last = b"".join(pieces)
+    if last:
+        yield [last]
+
+
+def _messages(
+    sending: Sending, batches: Iterable[list[bytes]], check: Callable[[int], None]
+) -> Iterator[list[Message]]:
+    """The messages of the lines; those before a faulty line come out before its fault is raised."""
+    read = _reader(sending, check)
+    for lines in batches:
+        messages: list[Message] = []
+        try:
+            messages += map(read, lines)
+        except RecordError:
+            yield messages
+            raise
+        yield messages
+
+
+def _reader(sending: Sending, check: Callable[[int], None]) -> Callable[[bytes], Message]:
+    """The function that makes a message of a line, chosen once so that the common case does nothing but that."""
+    fixed = _fixed(sending)
+    if sending.input is Input.JSONL:
+        return lambda line: {**_from_record(line, check), **fixed}
+    if sending.separator is not None or sending.null is not None:
+        return lambda line: {**_from_line(line, sending), **fixed}
+    return (lambda line: {"value": line, **fixed}) if fixed else (lambda line: {"value": line})
+
+
+def _fixed(sending: Sending) -> Message:
+    """What the command line says about every record."""
+    fixed: Message = {}
+    if sending.key is not None:
+        fixed["key"] = sending.key
+    if sending.partition is not None:
+        fixed["partition"] = sending.partition
+    if sending.headers:
+        fixed["headers"] = list(sending.headers)
+    return fixed
+
+
+def _from_line(line: bytes, sending: Sending) -> Message:
+    if sending.separator is None:
+        return {"value": _unless_null(line, sending)}
+    key, found, value = line.partition(sending.separator)
+    if not found:
+        raise RecordError(f"it has no key separator {sending.separator.decode(errors='replace')!r}")
+    return {"key": _unless_null(key, sending), "value": _unless_null(value, sending)}
+
+
+def _unless_null(word: bytes, sending: Sending) -> bytes | None:
+    return None if word == sending.null else word
+
+
+def _from_record(line: bytes, check: Callable[[int], None]) -> Message:
+    record = from_json(line)
+    message: Message = {"value": record.value}
+    if record.key is not None:
+        message["key"] = record.key
+    if record.partition is not None:
+        check(record.partition)
+        message["partition"] = record.partition
+    if record.headers:
+        message["headers"] = list(record.headers)
+    if record.timestamp is not None:
+        message["timestamp"] = record.timestamp
+    return message
+
+
+def _span(partitions: Sequence[int]) -> str:
+    return f"which has {partitions[0]} to {partitions[-1]}" if len(partitions) > 1 else "which has only partition 0"
+
+
+def _records(count: int) -> str:
+    return "1 record" if count == 1 else f"{count:,} records"
