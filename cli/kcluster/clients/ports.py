@@ -1,0 +1,91 @@
+"""The door to this machine's ports: which are free, who holds one, and whether one answers."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+_LISTENING = "0A"
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The process that listens on a port."""
+
+    pid: int
+    command: str
+
+    def __str__(self) -> str:
+        """In words that fit after "is held by"."""
+        return f"{self.command} (pid {self.pid})"
+
+
+def free(port: int) -> bool:
+    """Whether a server could listen on the port, on any address."""
+    with socket.socket() as door:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            door.bind(("", port))
+        except OSError:
+            return False
+    return True
+
+
+def answers(host: str, port: int, *, within: float = 0.5) -> bool:
+    """Whether somebody accepts connections there."""
+    try:
+        socket.create_connection((host, port), within).close()
+    except OSError:
+        return False
+    return True
+
+
+def holder(port: int) -> Holder | None:
+    """Who listens on the port; None when nobody does or the system does not tell us."""
+    sockets = _sockets(port)
+    if not sockets:
+        return None
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit() and sockets & _open_sockets(process):
+            return Holder(int(process.name), _command(process))
+    return None
+
+
+def described(port: int) -> str:
+    """The holder, or what can be said when the system does not tell."""
+    found = holder(port)
+    return str(found) if found else "a process of another user"
+
+
+def _sockets(port: int) -> set[str]:
+    """The names under which /proc/PID/fd shows the sockets that listen on a port."""
+    found = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            lines = Path(table).read_text().splitlines()[1:]
+        except FileNotFoundError:
+            continue
+        for fields in map(str.split, lines):
+            if fields[3] == _LISTENING and int(fields[1].rpartition(":")[2], 16) == port:
+                found.add(f"socket:[{fields[9]}]")
+    return found
+
+
+def _open_sockets(process: Path) -> set[str]:
+    try:
+        return {os.readlink(entry) for entry in (process / "fd").iterdir()}
+    except (PermissionError, FileNotFoundError, ProcessLookupError):
+        return set()
+
+
+def _command(process: Path) -> str:
+    """What people know the process by: its program, and for Java also the class that runs."""
+    try:
+        words = process.joinpath("cmdline").read_text().rstrip("\0").split("\0")
+    except (PermissionError, FileNotFoundError, ProcessLookupError):
+        return "a process"
+    program = Path(words[0]).name
+    main = next((word for word in words[1:] if word.startswith(("kafka.", "org.apache.")) and "=" not in word), "")
+    return f"{program} {main}".strip()

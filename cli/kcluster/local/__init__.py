@@ -1,0 +1,44 @@
+"""The clusters on this machine: which there are, and each as it was placed here."""
+
+from __future__ import annotations
+
+from kcluster import paths
+from kcluster.errors import RefusedError, UsageError
+from kcluster.local.every import names
+from kcluster.local.record import Record
+from kcluster.model.cluster import Cluster
+
+__all__ = ["names", "only", "record", "running"]
+
+
+def only() -> str:
+    """The name of the one local cluster there is."""
+    known = names()
+    if not known:
+        raise UsageError("there is no cluster on this machine yet", resolution="kcluster up")
+    if len(known) > 1:
+        raise UsageError(f"several clusters are on this machine: {', '.join(known)}", resolution=f"-n {known[0]}")
+    return known[0]
+
+
+def record(name: str) -> Record:
+    """All that is known about a local cluster, or an error with the nearest names."""
+    found = Record.load(paths.home() / "local" / name)
+    if found is None:
+        raise _unknown(name)
+    return found
+
+
+def running(name: str) -> Cluster:
+    """The local cluster of that name, as it was placed on this machine."""
+    return record(name).cluster
+
+
+def _unknown(name: str) -> RefusedError:
+    from difflib import get_close_matches
+
+    known = names()
+    if not known:
+        return RefusedError(f"there is no local cluster {name}, nor any other", resolution=f"kcluster up --name {name}")
+    near = get_close_matches(name, known, n=3, cutoff=0.4) or known
+    return RefusedError(f"there is no local cluster {name}; there is {', '.join(near)}", resolution=f"-n {near[0]}")

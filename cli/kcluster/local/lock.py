@@ -1,0 +1,44 @@
+"""The lock of a local cluster: one run at a time, and the second is told who the first is."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kcluster.errors import LockedError
+
+
+@contextmanager
+def locked(root: Path, name: str) -> Iterator[None]:
+    """Hold the lock of a cluster's folder, or say which process holds it."""
+    root.mkdir(parents=True, exist_ok=True)
+    with open(root / "lock", "a+") as file:
+        try:
+            # The kernel gives it back when the process ends, however it ends.
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as problem:
+            raise _taken(root / "lock", name) from problem
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+@contextmanager
+def waited(file: Path) -> Iterator[None]:
+    """Hold a lock that is only ever held for moments, waiting for it if need be."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with open(file, "a+") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _taken(file: Path, name: str) -> LockedError:
+    owner = file.read_text().strip() or "unknown"
+    return LockedError(
+        f"another kcluster works on the local cluster {name} (pid {owner})",
+        resolution="wait for it to end, then run the command again",
+    )

@@ -1,0 +1,132 @@
+"""Placing a cluster on this machine: 127.0.0.1, ports that are free, folders of its own, a small heap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kcluster.model.broker import Broker
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.host import Host
+from kcluster.model.node import Layer, Node
+from kcluster.model.quorum import Controller, Quorum
+
+ADDRESS = "127.0.0.1"
+HEAP = "256m"
+_UNSET_HEAP = Node.__dataclass_fields__["heap"].default
+
+# When all brokers of a cluster stop together, the last ones have nobody to hand their partitions to:
+# asking again five seconds later, as the default is, only makes `down` slow.
+_LOCAL = Layer("kcluster up", {"controlled.shutdown.retry.backoff.ms": "200"})
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What is chosen for a cluster on this machine."""
+
+    root: Path
+    ports: Mapping[str, int]
+    release_home: str = ""
+
+
+def wanted_ports(cluster: Cluster) -> dict[str, int]:
+    """The ports the cluster asks for, by purpose ("broker-1 internal"), brokers first."""
+    wanted: dict[str, int] = {}
+    for node in (*cluster.brokers, *cluster.metadata.nodes):
+        wanted |= {f"{node.name} {purpose}": port for purpose, port in ports_of(node)}
+    return wanted
+
+
+def ports_of(node: Node) -> Iterator[tuple[str, int]]:
+    """The ports a node listens on, by purpose."""
+    if isinstance(node, Broker):
+        yield from ((listener.name, listener.port) for listener in node.listeners)
+    if isinstance(node, Server):
+        yield from (("client", node.client_port), ("peer", node.peer_port), ("election", node.election_port))
+    if isinstance(node, Controller):
+        yield "controller", node.port
+
+
+def choose_ports(wanted: Mapping[str, int], kept: Mapping[str, int], free: Callable[[int], bool]) -> dict[str, int]:
+    """For each purpose the port it had, else the first free one from the wanted port on."""
+    chosen = {purpose: kept[purpose] for purpose in wanted if purpose in kept}
+    for purpose, port in wanted.items():
+        if purpose not in chosen:
+            used = {*chosen.values(), *kept.values()}
+            chosen[purpose] = next(number for number in range(port, 65536) if number not in used and free(number))
+    return chosen
+
+
+def place(cluster: Cluster, placement: Placement) -> Cluster:
+    """The same cluster on this machine."""
+    metadata = cluster.metadata
+    if isinstance(metadata, Ensemble):
+        placed: Ensemble | Quorum = replace(metadata, servers=tuple(_server(s, placement) for s in metadata.servers))
+    else:
+        placed = replace(metadata, controllers=tuple(_controller(c, placement) for c in metadata.controllers))
+    return replace(cluster, metadata=placed, brokers=tuple(_broker(b, placement) for b in cluster.brokers))
+
+
+def folder(root: Path, node: str) -> Path:
+    """The folder of a node, with etc/, data/ and logs/."""
+    return root / "nodes" / node
+
+
+def _server(server: Server, placement: Placement) -> Server:
+    home = folder(placement.root, server.name)
+    return replace(
+        server,
+        **_common(server, placement),
+        client_port=placement.ports[f"{server.name} client"],
+        peer_port=placement.ports[f"{server.name} peer"],
+        election_port=placement.ports[f"{server.name} election"],
+        data_dir=str(home / "data"),
+        log_dir=str(home / "data-log") if server.log_dir else "",
+    )
+
+
+def _controller(controller: Controller, placement: Placement) -> Controller:
+    return replace(
+        controller,
+        **_common(controller, placement),
+        port=placement.ports[f"{controller.name} controller"],
+        data_dir=str(folder(placement.root, controller.name) / "data"),
+    )
+
+
+def _broker(broker: Broker, placement: Placement) -> Broker:
+    home = folder(placement.root, broker.name)
+    several = len(broker.data_dirs) > 1
+    listeners = []
+    for listener in broker.listeners:
+        port = placement.ports[f"{broker.name} {listener.name}"]
+        listeners.append(replace(listener, host=ADDRESS, port=port, advertised_host=ADDRESS, advertised_port=port))
+    return replace(
+        broker,
+        **_common(broker, placement),
+        listeners=tuple(listeners),
+        data_dirs=tuple(
+            str(home / (f"data-{number}" if several else "data")) for number in range(1, len(broker.data_dirs) + 1)
+        ),
+    )
+
+
+def _common(node: Node, placement: Placement) -> dict[str, Any]:
+    """What changes for every kind of node."""
+    home = folder(placement.root, node.name)
+    places = replace(
+        node.places,
+        install_dir=placement.release_home or node.places.install_dir,
+        config_dir=str(home / "etc"),
+        log_dir=str(home / "logs"),
+    )
+    layers = (_LOCAL, *node.layers) if isinstance(node, Broker) else node.layers
+    return {
+        "host": Host(node.host.name, ADDRESS, local=True),
+        "heap": HEAP if node.heap == _UNSET_HEAP else node.heap,
+        "places": places,
+        "layers": layers,
+    }

@@ -1,0 +1,113 @@
+"""Waiting until a local cluster serves: every node is asked over the wire, and one that dies ends the wait at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kcluster.clients import ports, zookeeper
+from kcluster.clients.processes import alive
+from kcluster.errors import ApplyError
+from kcluster.local import diagnosis, logs
+from kcluster.local.record import Record
+from kcluster.model.broker import Broker
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Server
+from kcluster.model.node import Node
+from kcluster.model.quorum import Controller
+
+if TYPE_CHECKING:
+    from kcluster.clients.kafka import Kafka
+
+PATIENCE = 120.0
+"""Seconds until nodes that neither serve nor die are given up; a loaded machine may be slow."""
+_POLL = 0.05
+_ANSWER = 0.2
+_LINES = 12
+
+
+def wait(record: Record, log_sizes: Mapping[str, int]) -> None:
+    """Return when every node serves; raise as soon as one has died, or when time is up.
+
+    `log_sizes` says where this start begins in each node's log.
+    """
+    deadline = time.monotonic() + PATIENCE
+    questions = Questions(record.cluster)
+    waiting = list(record.cluster.nodes)
+    while True:
+        for node in record.cluster.nodes:
+            if not alive(record.started[node.name].process):
+                raise died(node, log_sizes.get(node.name, 0))
+        waiting = [node for node in waiting if not questions.serves(node)]
+        if not waiting:
+            return
+        if time.monotonic() > deadline:
+            raise _too_slow(waiting[0], log_sizes.get(waiting[0].name, 0))
+        time.sleep(_POLL)
+
+
+class Questions:
+    """Asks the nodes of a cluster whether they serve, and keeps the clients it needs for that."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._brokers = {broker.id for broker in cluster.brokers}
+        self._clients: dict[str, Kafka] = {}
+
+    def serves(self, node: Node) -> bool:
+        """Whether the node does its work: a member of its ensemble or quorum, a broker that knows all others."""
+        if isinstance(node, Server):
+            return bool(zookeeper.mode(node.host.address, node.client_port))
+        if isinstance(node, Controller):
+            return ports.answers(node.host.address, node.port)
+        assert isinstance(node, Broker)
+        return ports.answers(node.internal.advertised_host, node.internal.advertised_port) and self._registered(node)
+
+    def _registered(self, broker: Broker) -> bool:
+        """Whether the broker itself answers, and every broker is in its metadata."""
+        from confluent_kafka import KafkaException
+
+        from kcluster.clients.kafka import Kafka  # both lazily: the JVMs start while Python still imports
+
+        # A client of its own knows no other address, so it is this broker that gives the first answer.
+        client = self._clients.setdefault(broker.name, Kafka(broker.internal.address))
+        try:
+            return self._brokers <= set(client.admin.list_topics(timeout=_ANSWER).brokers)
+        except KafkaException:
+            client.admin.poll(0)
+            return False
+
+
+def died(node: Node, log_size: int) -> ApplyError:
+    """The error for a node that ended while it started: its last words, and what they mean."""
+    said = last_words(node, log_size)
+    found = diagnosis.cause_of(said)
+    cause = f": {found[0].text}{_who_holds(node) if found[0] is diagnosis.PORT_IN_USE else ''}" if found else ""
+    lines = said[-_LINES:]
+    if found and found[1] not in lines:
+        lines = [found[1], *lines[1:]]
+    return ApplyError(
+        f"{node.name} ended while it started{cause}",
+        details="\n".join(lines),
+        resolution=found[0].resolution if found else f"read its log: {logs.main_log(node)}",
+    )
+
+
+def last_words(node: Node, log_size: int) -> list[str]:
+    """What the node said in this start, on its console and in its log."""
+    return logs.tail(logs.console(node), 200) + logs.tail(logs.main_log(node), 400, since=log_size)
+
+
+def _who_holds(node: Node) -> str:
+    from kcluster.local.placing import ports_of
+
+    held = [f"{port} by {ports.described(port)}" for _, port in ports_of(node) if not ports.free(port)]
+    return f" ({', '.join(held)})" if held else ""
+
+
+def _too_slow(node: Node, log_size: int) -> ApplyError:
+    return ApplyError(
+        f"{node.name} does not serve after {PATIENCE:.0f} s",
+        details="\n".join(last_words(node, log_size)[-_LINES:]),
+        resolution=f"read its log: {logs.main_log(node)}",
+    )

@@ -1,0 +1,98 @@
+"""The record of one local cluster: the cluster as placed here, its ports, and the processes that `up` started."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from kcluster.clients.processes import Process, alive
+from kcluster.local.plain import cluster_of, plain
+from kcluster.model.cluster import Cluster
+
+
+@dataclass(frozen=True)
+class Started:
+    """A process that `up` started for a node."""
+
+    process: Process
+    digest: str
+    """Of the files, the release and the environment it was started with: another one asks for a restart."""
+    archive: str = ""
+    """The class data archive it writes at its orderly stop, under a name for the time being."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What the cluster was made from, so that `up` without options repairs the same one."""
+
+    inventory: str = ""
+    brokers: int = 3
+    keepers: int = 3
+    kraft: bool = False
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """All that this machine remembers about one local cluster."""
+
+    root: Path
+    cluster: Cluster
+    origin: Origin = Origin()
+    ports: Mapping[str, int] = field(default_factory=dict)
+    """Port by purpose: "broker-1 internal". A node that comes back gets the ports it had."""
+    release_home: str = ""
+    started: Mapping[str, Started] = field(default_factory=dict)
+    """By node name; `down` takes a node out, so one that is here and does not run has crashed."""
+
+    @staticmethod
+    def at(root: Path) -> Path:
+        """The record's file in a cluster's folder."""
+        return root / "record.json"
+
+    @classmethod
+    def load(cls, root: Path) -> Record | None:
+        """The record of the cluster in that folder, if there is one."""
+        try:
+            data = json.loads(cls.at(root).read_text())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return cls(
+            root=root,
+            cluster=cluster_of(data["cluster"]),
+            origin=Origin(**data["origin"]),
+            ports=data["ports"],
+            release_home=data["release_home"],
+            started={name: _started(entry) for name, entry in data["started"].items()},
+        )
+
+    def save(self) -> None:
+        """Write the record; a reader sees the old one or the new one, never half of it."""
+        data = {name: plain(getattr(self, name)) for name in ("cluster", "origin", "ports", "release_home", "started")}
+        fresh = self.root / "record.json.new"
+        self.root.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(json.dumps(data, indent=1))
+        fresh.replace(self.at(self.root))
+
+    def runs(self, name: str) -> bool:
+        """Whether the node's process is alive."""
+        return name in self.started and alive(self.started[name].process)
+
+    def living(self) -> dict[str, Started]:
+        """The nodes whose process is alive."""
+        return {name: entry for name, entry in self.started.items() if alive(entry.process)}
+
+    def with_started(self, name: str, entry: Started) -> Record:
+        """The record after a node was started."""
+        return replace(self, started={**self.started, name: entry})
+
+    def without(self, name: str) -> Record:
+        """The record after a node was stopped."""
+        return replace(self, started={other: entry for other, entry in self.started.items() if other != name})
+
+
+def _started(data: dict[str, Any]) -> Started:
+    return Started(Process(**data["process"]), data["digest"], data["archive"])

@@ -1,0 +1,213 @@
+"""`up`: a cluster on this machine, or what is missing of it; it runs on when the command returns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kcluster import paths, render
+from kcluster.clients import java, ports
+from kcluster.errors import RefusedError
+from kcluster.local import every, lock, logs, placing, readiness, stopping, wish, writing
+from kcluster.local.archives import Archives
+from kcluster.local.record import Origin, Record
+from kcluster.local.starting import Launcher, Ready
+from kcluster.local.wish import Wish
+from kcluster.model.cluster import Cluster
+from kcluster.model.quorum import Quorum
+from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
+
+_GIVE_UP = 10.0
+"""Seconds a node of a failed start may take to stop before it is killed; it holds no data yet."""
+
+
+@dataclass(frozen=True)
+class Up(Result):
+    """A cluster that serves, and what was done for it."""
+
+    name: str
+    bootstrap: str
+    nodes: tuple[str, ...]
+    started: tuple[str, ...]
+    restart: tuple[str, ...]
+    """Nodes that run with other settings than the inventory has now."""
+    gone: tuple[str, ...]
+    """Nodes that run though they are no longer in the cluster."""
+    seconds: float
+
+    def view(self) -> Iterable[Block]:
+        """What serves where, what was done, and what to do next."""
+        if self.started:
+            yield f"started {_listed(self.started)} in {self.seconds:.1f} s"
+        else:
+            yield "every node was running, nothing was changed"
+        again = f"kcluster down -n {self.name} && kcluster up -n {self.name}"
+        if self.restart:
+            yield Cell(f"changed settings wait for a restart of {_listed(self.restart)}: {again}", Tone.WARN)
+        if self.gone:
+            yield Cell(f"no longer part of the cluster, and still running: {_listed(self.gone)}: {again}", Tone.WARN)
+        yield Cell(f"{self.name} serves at {self.bootstrap}", Tone.GOOD)
+        yield f"look: kcluster status -n {self.name}    stop: kcluster down -n {self.name}"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A node of the plan."""
+
+    node: str
+    action: str
+    ports: str
+    directory: str
+
+
+@dataclass(frozen=True)
+class Plan(Result):
+    """What `up` would do."""
+
+    name: str
+    release: str
+    nodes: tuple[Planned, ...]
+
+    def view(self) -> Iterable[Block]:
+        """A row for each node."""
+        yield f"{self.name}: Kafka {self.release}"
+        yield Grid(
+            ("NODE", "ACTION", "PORTS", "DIRECTORY"),
+            [(row.node, row.action, row.ports, row.directory) for row in self.nodes],
+        )
+        yield "nothing was changed (--dry-run)"
+
+
+def plan(wanted: Wish) -> Plan:
+    """What `up` would start, where, and on which ports."""
+    cluster, origin, known = wish.grant(wanted)
+    record = _record(cluster, origin, known)
+    rows = [
+        Planned(
+            node.name,
+            "none, it runs" if record.runs(node.name) else "start",
+            ", ".join(f"{purpose} {port}" for purpose, port in placing.ports_of(node)),
+            str(placing.folder(record.root, node.name)),
+        )
+        for node in record.cluster.nodes
+    ]
+    return Plan(cluster.name, cluster.release.version, tuple(rows))
+
+
+def up(wanted: Wish, progress: Progress) -> Up:
+    """Start what is missing of a local cluster and return when all of it serves."""
+    from kcluster.releases.fetch import fetch  # lazily: `--dry-run` needs none of it
+
+    begin = time.monotonic()
+    cluster, origin, _ = wish.grant(wanted)
+    found = java.require(cluster.release.java, f"Kafka {cluster.release.version}")
+    with lock.locked(wish.root(cluster.name), cluster.name):
+        home = fetch(cluster.release, progress)
+        record = replace(_chosen(cluster, origin, progress), release_home=str(home))
+        ready = [_written(record, node.name) for node in record.cluster.nodes]
+        missing = [each for each in ready if not record.runs(each.node.name)]
+        _refuse_taken_ports(missing)
+        record.save()
+        if missing:
+            progress(f"starting {_listed([each.node.name for each in missing])}")
+        launcher = Launcher(home, Archives.of(home, found))
+        record = _bring_up(record, launcher, missing)
+    return _result(record, ready, missing, time.monotonic() - begin)
+
+
+def _chosen(cluster: Cluster, origin: Origin, progress: Progress) -> Record:
+    """The record with every port chosen; one `up` chooses at a time, so that no port is given away twice."""
+    with lock.waited(paths.home() / "local" / "ports.lock"):
+        known = Record.load(wish.root(cluster.name))
+        record = _record(cluster, origin, known)
+        record.save()
+    for purpose, wanted in placing.wanted_ports(cluster).items():
+        new = not known or purpose not in known.ports
+        if new and record.ports[purpose] != wanted and not _ours(record, wanted):
+            progress(f"port {wanted} is held by {ports.described(wanted)}; {purpose} is {record.ports[purpose]}")
+    return record
+
+
+def _record(cluster: Cluster, origin: Origin, known: Record | None) -> Record:
+    """The record of the cluster as it is wanted, with all that is remembered of it."""
+    root = wish.root(cluster.name)
+    taken = every.ports(besides=cluster.name)
+    kept = known.ports if known else {}
+    chosen = placing.choose_ports(
+        placing.wanted_ports(cluster), kept, lambda port: port not in taken and ports.free(port)
+    )
+    placed = placing.place(cluster, placing.Placement(root, chosen))
+    started = known.living() | {n: s for n, s in known.started.items() if placed.find(n)} if known else {}
+    home = known.release_home if known else ""
+    return Record(root, placed, origin, {**kept, **chosen}, home, started)
+
+
+def _ours(record: Record, port: int) -> bool:
+    return port in record.ports.values() or port in every.ports(besides=record.cluster.name)
+
+
+def _written(record: Record, name: str) -> Ready:
+    """A node with its files written."""
+    (node,) = record.cluster.find(name)
+    files = writing.placed_here(render.files(record.cluster, node, reveal=True))
+    writing.write(node, files)
+    return Ready(node, files, writing.digest(files, record.release_home))
+
+
+def _refuse_taken_ports(missing: Iterable[Ready]) -> None:
+    taken = [
+        f"port {port} of {each.node.name} ({purpose}) is held by {ports.described(port)}"
+        for each in missing
+        for purpose, port in placing.ports_of(each.node)
+        if not ports.free(port)
+    ]
+    if taken:
+        raise RefusedError(
+            taken[0], details="\n".join(taken[1:]), resolution="end that process, then run `kcluster up` again"
+        )
+
+
+def _bring_up(record: Record, launcher: Launcher, missing: Sequence[Ready]) -> Record:
+    """Start the missing nodes and wait until all serve; if that fails, stop again what was started."""
+    sizes = {each.node.name: logs.size(logs.main_log(each.node)) for each in missing}
+    try:
+        if isinstance(record.cluster.metadata, Quorum):
+            launcher.format(missing, record.cluster.metadata)
+        record = launcher.start(record, missing, Record.save)
+        readiness.wait(record, sizes)
+    except BaseException:  # also Ctrl-C: nothing is left half-running
+        _take_back(record.root, sizes)
+        raise
+    launcher.check_archives(record, missing)
+    return record
+
+
+def _take_back(root: Path, names: Iterable[str]) -> None:
+    record = Record.load(root)
+    if record:
+        ours = [name for name in names if name in record.started]
+        stopping.stop(record, ours, _silent, Record.save, patience=_GIVE_UP, orderly=False)
+
+
+def _silent(_: str) -> None:
+    """The error that follows says all there is to say."""
+
+
+def _result(record: Record, ready: Sequence[Ready], missing: Sequence[Ready], seconds: float) -> Up:
+    names = tuple(each.node.name for each in ready)
+    return Up(
+        name=record.cluster.name,
+        bootstrap=record.cluster.bootstrap,
+        nodes=names,
+        started=tuple(each.node.name for each in missing),
+        restart=tuple(e.node.name for e in ready if record.started[e.node.name].digest != e.digest),
+        gone=tuple(name for name in record.living() if name not in names),
+        seconds=round(seconds, 2),
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a sentence: "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
