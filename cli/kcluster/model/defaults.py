@@ -113,7 +113,7 @@ def _share_groups(brokers: int) -> tuple[Default, ...]:
 def _because(brokers: int) -> str:
     if brokers >= 3:
         return "three copies"
-    return "one copy, there is only one broker," if brokers == 1 else "two copies, there are only two brokers,"
+    return "one copy (there is only one broker)" if brokers == 1 else "two copies (there are only two brokers)"
 
 
 def _spare(brokers: int) -> str:

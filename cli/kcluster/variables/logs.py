@@ -19,11 +19,11 @@ class LogFile:
 
 @dataclass(frozen=True)
 class Logger:
-    """One logger with its level; where it writes when not to the main file."""
+    """One logger with its level, and the file it writes to."""
 
     name: str
     level: str
-    to: str = ""
+    to: str = "main"
 
 
 @dataclass(frozen=True)
