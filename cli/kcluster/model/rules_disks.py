@@ -1,0 +1,66 @@
+"""Rules about directories: data that stays, on disks of its own."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from kcluster.model.broker import Broker
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Server
+from kcluster.model.finding import Finding, Spot
+from kcluster.model.node import Node
+from kcluster.model.quorum import Controller
+
+_CLEANED = ("/tmp", "/var/tmp", "/run", "/dev/shm")
+
+
+def temporary(cluster: Cluster) -> Iterator[Finding]:
+    """Data does not lie where the system cleans up."""
+    for node, path, word in _directories(cluster):
+        found = next((folder for folder in _CLEANED if _inside(path, folder)), "")
+        if found:
+            yield Finding(
+                f"{word} of {node.host.name} is {path}; the system deletes what lies in {found}",
+                "use a directory on a disk that stays, such as /var/lib/kafka",
+                Spot(node.host.name, word),
+            )
+
+
+def overlapping(cluster: Cluster) -> Iterator[Finding]:
+    """A data directory belongs to one node and lies in no other."""
+    by_machine: dict[str, list[tuple[Node, str, str]]] = defaultdict(list)
+    for node, path, word in _directories(cluster):
+        by_machine[node.host.address].append((node, path, word))
+    for found in by_machine.values():
+        for place, (node, path, word) in enumerate(found):
+            for other, inner, _ in found[:place]:
+                if _inside(path, inner) or _inside(inner, path):
+                    yield Finding(
+                        f"{path} of {node.name} and {inner} of {other.name} on {node.host.name} overlap",
+                        "give each data directory a place of its own",
+                        Spot(node.host.name, word),
+                    )
+
+
+def _directories(cluster: Cluster) -> Iterator[tuple[Node, str, str]]:
+    """Every data directory, and the word that sets it; `kcluster up` chooses those of local hosts itself."""
+    for node in cluster.nodes:
+        if node.host.local:
+            continue
+        if isinstance(node, Server):
+            yield node, node.data_dir, "zookeeper_data_dir"
+            if node.log_dir and node.log_dir != node.data_dir:
+                yield node, node.log_dir, "zookeeper_log_dir"
+        elif isinstance(node, Controller):
+            yield node, node.data_dir, "kafka_controller_data_dir"
+        elif isinstance(node, Broker):
+            for path in node.data_dirs:
+                yield node, path, "kafka_data_dirs"
+
+
+def _inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+RULES = (temporary, overlapping)

@@ -1,0 +1,133 @@
+"""Rules about addresses and ports: who can reach whom."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from kcluster.model.broker import Broker
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Server
+from kcluster.model.finding import Finding, Severity, Spot
+from kcluster.model.host import Host
+from kcluster.model.node import Node
+from kcluster.model.quorum import Controller
+
+_EVERY_ADDRESS = ("0.0.0.0", "::", "[::]")
+
+
+def _loopback(address: str) -> bool:
+    return address in ("localhost", "::1", "[::1]") or address.startswith("127.")
+
+
+def _machine(host: Host) -> str:
+    """Hosts with the same address are the same machine; each local host is placed apart by `kcluster up`."""
+    return host.name if host.local else host.address
+
+
+def advertised_addresses(cluster: Cluster) -> Iterator[Finding]:
+    """What a broker advertises must lead others to it."""
+    alone = len({_machine(host) for host in cluster.hosts}) == 1
+    for broker in cluster.brokers:
+        for listener in broker.listeners:
+            address = listener.advertised_host
+            who = f"listener {listener.name} of {broker.host.name}"
+            spot = Spot(broker.host.name, "kafka_listeners", listener.name)
+            if address in _EVERY_ADDRESS:
+                yield Finding(
+                    f"{who} advertises {address}, which is no address to connect to",
+                    "write an advertised_host that clients can resolve, or leave it out",
+                    spot,
+                )
+            elif _loopback(address) and not broker.host.local:
+                yield Finding(
+                    f"{who} advertises {address}, where others find themselves",
+                    f"set ansible_host or advertised_host of {broker.host.name} to an address that others can reach",
+                    spot,
+                    Severity.WARNING if alone else Severity.ERROR,
+                )
+
+
+def keepers_addresses(cluster: Cluster) -> Iterator[Finding]:
+    """The brokers, on other machines, must reach the keepers of the metadata."""
+    if len({_machine(host) for host in cluster.hosts}) == 1:
+        return
+    for node in cluster.metadata.nodes:
+        if _loopback(node.host.address) and not node.host.local:
+            yield Finding(
+                f"{node.name} on {node.host.name} has the address {node.host.address}, where others find themselves",
+                f"set ansible_host of {node.host.name} to an address that others can reach",
+                Spot(node.host.name, "ansible_host"),
+            )
+
+
+def advertised_once(cluster: Cluster) -> Iterator[Finding]:
+    """An advertised address leads to one listener."""
+    holders: dict[str, list[tuple[Broker, str]]] = defaultdict(list)
+    for broker in cluster.brokers:
+        for listener in broker.listeners:
+            place = broker.host.name if broker.host.local else ""
+            holders[place + listener.address].append((broker, listener.name))
+    for found in holders.values():
+        if len({broker.id for broker, _ in found}) > 1:
+            broker, name = found[-1]
+            address = next(listener.address for listener in broker.listeners if listener.name == name)
+            yield Finding(
+                f"{address} is advertised by {_and([each.host.name for each, _ in found])}",
+                "give each broker an advertised_host or advertised_port of its own",
+                Spot(broker.host.name, "kafka_listeners", name),
+            )
+
+
+def listener_names(cluster: Cluster) -> Iterator[Finding]:
+    """A listener's name is unique on its broker; Kafka does not tell upper from lower case."""
+    for broker in cluster.brokers:
+        seen: set[str] = set()
+        for listener in broker.listeners:
+            if listener.label in seen:
+                yield Finding(
+                    f"{broker.host.name} has two listeners named {listener.name}",
+                    "rename one of them",
+                    Spot(broker.host.name, "kafka_listeners", listener.name),
+                )
+            seen.add(listener.label)
+
+
+def ports(cluster: Cluster) -> Iterator[Finding]:
+    """A port of a machine belongs to one listener of one node."""
+    holders: dict[tuple[str, int], list[tuple[Node, str, str]]] = defaultdict(list)
+    for node in cluster.nodes:
+        for port, what, word in _ports(node):
+            holders[_machine(node.host), port].append((node, what, word))
+    for (machine, port), found in holders.items():
+        if len(found) > 1:
+            node, _, word = found[-1]
+            yield Finding(
+                f"port {port} of {machine} is wanted {_times(len(found))}: {_and([what for _, what, _ in found])}",
+                f"give {found[-1][1]} another {word}",
+                Spot(node.host.name, word),
+            )
+
+
+def _ports(node: Node) -> Iterator[tuple[int, str, str]]:
+    """The ports of a node, what each is for, and the word that sets it."""
+    if isinstance(node, Server):
+        yield node.client_port, f"the clients of {node.name}", "zookeeper_client_port"
+        yield node.peer_port, f"the peers of {node.name}", "zookeeper_peer_port"
+        yield node.election_port, f"the election of {node.name}", "zookeeper_election_port"
+    elif isinstance(node, Controller):
+        yield node.port, node.name, "kafka_controller_port"
+    elif isinstance(node, Broker):
+        for listener in node.listeners:
+            yield listener.port, f"listener {listener.name} of {node.name}", "kafka_listeners"
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
+def _and(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+RULES = (advertised_addresses, keepers_addresses, advertised_once, listener_names, ports)

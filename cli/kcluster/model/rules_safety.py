@@ -1,0 +1,109 @@
+"""Rules about what survives: majorities, sessions, snapshots, and settings that people regret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kcluster.model import defaults
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Ensemble
+from kcluster.model.finding import Finding, Spot, warning
+from kcluster.model.node import Kind
+from kcluster.model.written import spot_of, written
+
+
+def majority(cluster: Cluster) -> Iterator[Finding]:
+    """An odd number of keepers: an even one tolerates no more failures, and a single one none."""
+    nodes = cluster.metadata.nodes
+    what, group = ("ZooKeeper servers", "zookeeper") if _zookeeper(cluster) else ("controllers", "kafka_controller")
+    if len(nodes) % 2 == 0:
+        yield Finding(
+            f"{len(nodes)} {what} tolerate {cluster.metadata.tolerates} failures, no more than {len(nodes) - 1} would",
+            f"make it {len(nodes) + 1} or {len(nodes) - 1} hosts in the group {group}",
+            Spot(group),
+        )
+    elif len(nodes) == 1 and not cluster.local:
+        yield warning(
+            f"only 1 of {what}: the cluster stops when it does", f"put 3 hosts into the group {group}", Spot(group)
+        )
+
+
+def chroot(cluster: Cluster) -> Iterator[Finding]:
+    """A chroot is one path that begins with a slash, and it stands once at the end of `zookeeper.connect`."""
+    path = cluster.metadata.chroot if isinstance(cluster.metadata, Ensemble) else ""
+    if path and (not path.startswith("/") or path.endswith("/") or "//" in path or "," in path):
+        yield Finding(f"{path!r} is not a chroot", "write one path such as /kafka", Spot(variable="zookeeper_chroot"))
+
+
+def dangerous_settings(cluster: Cluster) -> Iterator[Finding]:
+    """Settings that are allowed, and that people regret."""
+    for value, spot in written(cluster.brokers, "unclean.leader.election.enable"):
+        if value.lower() == "true":
+            yield warning(
+                "unclean.leader.election.enable=true throws acknowledged records away",
+                "write false, or leave it out",
+                spot,
+            )
+    for value, spot in written(cluster.brokers, "auto.create.topics.enable"):
+        if value.lower() == "true":
+            yield warning(
+                "auto.create.topics.enable=true makes a topic of every misspelt name",
+                "leave it out, and declare topics in kafka_topics",
+                spot,
+            )
+    for value, spot in written(cluster.brokers, "min.insync.replicas"):
+        if value == "1" and len(cluster.brokers) > 1:
+            yield warning(
+                "min.insync.replicas=1 acknowledges records that only one broker has",
+                f"write {max(2, defaults.min_insync_replicas(len(cluster.brokers)))}, or leave it out",
+                spot,
+            )
+
+
+def sessions(cluster: Cluster) -> Iterator[Finding]:
+    """ZooKeeper allows sessions of 2 to 20 ticks and silently clamps what is asked beyond."""
+    if not _zookeeper(cluster):
+        return
+    tick = cluster.metadata.nodes[0].set_by_hand().get("tickTime", "2000")
+    key = "zookeeper.session.timeout.ms"
+    asked = list(written(cluster.brokers, key)) or [("18000", spot_of(cluster.metadata.nodes[0], "tickTime") or Spot())]
+    for value, spot in asked:
+        if value.isdecimal() and tick.isdecimal() and not 2 * int(tick) <= int(value) <= 20 * int(tick):
+            yield warning(
+                f"{key}={value} is outside 2 to 20 ticks of {tick} ms; ZooKeeper will use its own limit instead",
+                f"write a value from {2 * int(tick)} to {20 * int(tick)}, or change tickTime",
+                spot,
+            )
+
+
+def autopurge(cluster: Cluster) -> Iterator[Finding]:
+    """Without purging, the snapshots fill the disk and the ensemble dies."""
+    for value, spot in written(cluster.metadata.nodes, "autopurge.purgeInterval") if _zookeeper(cluster) else ():
+        if value == "0":
+            yield warning(
+                "autopurge.purgeInterval=0 keeps every snapshot until the disk is full",
+                "write 1, or leave it out",
+                spot,
+            )
+
+
+def jmx_port(cluster: Cluster) -> Iterator[Finding]:
+    """The command line tools inherit JMX_PORT and die on the port that the broker holds."""
+    seen: set[tuple[Kind, str]] = set()
+    for node in cluster.nodes:
+        port = node.environment.get("JMX_PORT")
+        if port and (node.kind, port) not in seen:
+            seen.add((node.kind, port))
+            word = "zookeeper_environment" if node.kind is Kind.ZOOKEEPER else "kafka_environment"
+            yield warning(
+                f"JMX_PORT={port} in {word} breaks the tools that are run with the same environment",
+                f"set -Dcom.sun.management.jmxremote.port={port} in KAFKA_OPTS instead",
+                Spot(node.host.name, word, "JMX_PORT"),
+            )
+
+
+def _zookeeper(cluster: Cluster) -> bool:
+    return isinstance(cluster.metadata, Ensemble)
+
+
+RULES = (majority, chroot, dangerous_settings, sessions, autopurge, jmx_port)
