@@ -1,0 +1,81 @@
+"""Choosing nodes, writing folders, explaining lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kcluster import inventory
+from kcluster.errors import ExitCode, RefusedError, UsageError
+from kcluster.model.cluster import Cluster
+from kcluster.operations import render
+
+
+@pytest.fixture(scope="module")
+def cluster(project: Path) -> Cluster:
+    return inventory.read(project / "tests" / "golden" / "levels-add-up" / "inventory.yml")
+
+
+def test_hosts_and_nodes_are_chosen_by_name_in_the_order_of_the_cluster(cluster: Cluster) -> None:
+    found = render.rendered(cluster, ["broker-2", "zookeeper1"])
+    assert list(dict.fromkeys(placed.node for placed in found.files)) == ["zookeeper-1", "broker-2"]
+
+
+def test_an_unknown_name_is_answered_with_the_nearest(cluster: Cluster) -> None:
+    with pytest.raises(UsageError, match="no host or node brokr2 in levels") as caught:
+        render.rendered(cluster, ["brokr2"])
+    assert caught.value.exit_code is ExitCode.USAGE
+    assert caught.value.resolution.startswith("one of broker2")
+
+
+def test_a_file_is_shown_under_its_place(cluster: Cluster) -> None:
+    lines = [getattr(block, "text", block) for block in render.rendered(cluster, ["zookeeper1"]).view()]
+    assert lines[0] == "# --- zookeeper1:/etc/kafka/zookeeper.properties"
+    assert "# --- zookeeper1:/var/lib/zookeeper/myid" in lines
+    assert lines[lines.index("# --- zookeeper1:/var/lib/zookeeper/myid") + 1] == "1"
+
+
+def test_only_what_differs_is_written_and_the_rest_is_left_alone(cluster: Cluster, tmp_path: Path) -> None:
+    first = render.written(cluster, tmp_path)
+    environment = tmp_path / "broker1/etc/kafka/kafka.env"
+    environment.write_text("changed")
+    (tmp_path / "broker1/etc/kafka/server.properties").unlink()
+    own = tmp_path / "notes.txt"
+    own.write_text("mine")
+    second = render.written(cluster, tmp_path)
+    assert (len(first.new), first.changed, first.same) == (13, (), 0)
+    assert (len(second.new), second.changed, second.same) == (1, (str(environment),), 11)
+    assert own.read_text() == "mine"
+
+
+def test_a_file_with_a_secret_is_for_its_owner_alone(cluster: Cluster, tmp_path: Path) -> None:
+    render.written(cluster, tmp_path, ["broker1"])
+    folder = tmp_path / "broker1/etc/kafka"
+    modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+    assert modes == {"kafka.env": 0o600, "server.properties": 0o600, "kafka-log4j.properties": 0o644}
+
+
+def test_a_folder_that_cannot_be_written_is_named(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "broker1").write_text("a file where a folder should be")
+    with pytest.raises(RefusedError, match=r"cannot read .*broker1/etc/kafka/server.properties: Not a directory"):
+        render.written(cluster, tmp_path, ["broker1"])
+
+
+def test_each_line_is_explained_and_secrets_stay_hidden(cluster: Cluster) -> None:
+    (entry,) = render.explained(cluster, ["broker2"]).data()
+    lines = {line["key"]: line for line in entry["lines"]}
+    assert entry["path"] == "/etc/kafka/server.properties"
+    assert lines["broker.id"]["source"] == "kcluster"
+    assert lines["compression.type"]["source"] == "cluster"
+    assert lines["num.io.threads"] | {"why": ""} == {
+        "key": "num.io.threads",
+        "value": "32",
+        "source": "host broker2",
+        "why": "",
+    }
+    assert lines["ssl.key.password"]["value"] == "********"
+    text = next(placed.file.text for placed, _ in render.explained(cluster, ["broker2"]).files)
+    assert [line["key"] for line in entry["lines"]] == [
+        line.partition("=")[0] for line in text.splitlines() if not line.startswith("#")
+    ]

@@ -1,0 +1,63 @@
+"""What Java and systemd read back, and what is never shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from kcluster.variables import masked, secret
+from kcluster.variables.spelling import environment_value, property_key, property_value
+
+
+@pytest.mark.parametrize(
+    ("value", "spelled"),
+    [
+        ("plain value", "plain value"),
+        (" leading blank", "\\ leading blank"),
+        (r"RULE:^CN=(\w+)$/$1/", r"RULE:^CN=(\\w+)$/$1/"),
+        ("two\nlines\tand a tab", "two\\nlines\\tand a tab"),
+        ("Zürich", "Z\\u00fcrich"),
+        ("𝄞", "\\ud834\\udd1e"),
+        ("", ""),
+    ],
+)
+def test_a_value_is_spelled_so_that_java_reads_it_back(value: str, spelled: str) -> None:
+    assert property_value(value) == spelled
+
+
+def test_a_key_is_spelled_so_that_it_does_not_end_early() -> None:
+    assert property_key("a b:c=d") == r"a\ b\:c\=d"
+
+
+def test_an_environment_value_fits_between_double_quotes() -> None:
+    assert environment_value('say "$HOME" `now` \\') == r"say \"\$HOME\" \`now\` \\"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "ssl.key.password",
+        "ssl.keyStore.password",
+        "listener.name.internal.scram-sha-512.sasl.jaas.config",
+        "password.encoder.secret",
+        "delegation.token.secret.key",
+        "ssl.keystore.key",
+        "KEYSTORE_PASSWORD",
+    ],
+)
+def test_secrets_are_known_by_their_key(key: str) -> None:
+    assert secret(key, "x")
+
+
+@pytest.mark.parametrize("key", ["password.encoder.iterations", "sasl.enabled.mechanisms", "ssl.keystore.location"])
+def test_other_keys_are_no_secrets(key: str) -> None:
+    assert not secret(key, "x")
+
+
+def test_a_reference_to_a_provider_tells_no_secret() -> None:
+    assert not secret("ssl.key.password", "${file:/etc/kafka/secrets:key}")
+    assert secret("ssl.key.password", "x${file:/etc/kafka/secrets:key}")
+
+
+def test_a_password_among_the_options_of_java_is_hidden() -> None:
+    options = '-Xss1m -Djavax.net.ssl.keyStorePassword=geheim -Dtoken="two words" -Da=b'
+    assert masked("KAFKA_OPTS", options) == "-Xss1m -Djavax.net.ssl.keyStorePassword=******** -Dtoken=******** -Da=b"
