@@ -25,7 +25,7 @@ class Flaw(StrEnum):
     NOT_RESUMED = "not resumed from the commit"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Record:
     """One record at its place: as it was acknowledged, or as it was seen."""
 

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from confluent_kafka import TopicPartition
+
+from kcluster.clients.kafka import Kafka
+from kcluster.errors import ExitCode
+from kcluster.model.verdict import Flaw
+from kcluster.operations.smoke import PREFIX, smoke
+
+
+def smoke_topics(bootstrap: str) -> set[str]:
+    return {name for name in Kafka(bootstrap).metadata().topics if name.startswith(PREFIX)}
+
+
+def lose_records(kafka: Kafka, topic: str, partition: int, before: int) -> None:
+    answers = kafka.admin.delete_records([TopicPartition(topic, partition, before)])
+    for answer in answers.values():
+        kafka.wait(answer)
+
+
+def test_a_healthy_cluster_keeps_what_it_acknowledged(live: Any) -> None:
+    before = smoke_topics(live.bootstrap)
+    done = live.run("smoke", "--bootstrap", live.bootstrap, "--messages", "300", "-o", "json")
+    proof = json.loads(done.stdout)
+    assert proof["holds"] is True
+    assert proof["verdict"]["acknowledged"] == proof["verdict"]["seen"] >= 300
+    assert proof["verdict"]["faults"] == proof["problems"] == []
+    assert sorted(proof["leaders"].values()) == [1, 2, 3]
+    assert all(row["entered"] > 0 and row["seen"] == row["acknowledged"] > 0 for row in proof["rows"])
+    assert all(row["p50_ms"] <= row["p99_ms"] for row in proof["rows"])
+    assert 0 < proof["resumed"] < proof["verdict"]["seen"]
+    assert smoke_topics(live.bootstrap) == before
+
+
+def test_people_read_a_row_for_each_broker_and_the_verdict_last(live: Any) -> None:
+    lines = live.run("smoke", "-b", live.bootstrap, "--messages", "30").stdout.splitlines()
+    assert lines[0].split()[:2] == ["BROKER", "ADDRESS"]
+    assert [line.split()[0] for line in lines[1:4]] == ["1", "2", "3"]
+    assert lines[-1].startswith("the proof holds: ")
+
+
+def test_records_that_are_really_lost_make_the_judge_say_no(live: Any) -> None:
+    kafka = Kafka(live.bootstrap)
+    verdict = smoke(kafka, messages=90, between=lambda topic: lose_records(kafka, topic, 1, 4))
+    assert not verdict.holds
+    assert verdict.exit_code is ExitCode.NO
+    assert {fault.flaw for fault in verdict.verdict.faults} == {Flaw.LOST}
+    assert [(fault.partition, fault.offset) for fault in verdict.verdict.faults] == [(1, at) for at in range(4)]
+    named = verdict.data()["verdict"]["faults"][0]
+    assert named["broker"] == verdict.leaders[1]
+    assert named["sequence"] >= 0
+    assert not {verdict.topic} & smoke_topics(live.bootstrap)
+
+
+def test_a_whole_partition_that_vanished_is_noticed(live: Any) -> None:
+    kafka = Kafka(live.bootstrap)
+    verdict = smoke(kafka, messages=30, between=lambda topic: lose_records(kafka, topic, 0, -1))
+    assert not verdict.holds
+    assert verdict.verdict.count(Flaw.LOST) == sum(fault.partition == 0 for fault in verdict.verdict.faults) > 0
+    assert any("lost" in str(cell) for block in verdict.view() for cell in getattr(block, "rows", ()))
+
+
+def test_a_record_from_elsewhere_is_noticed(live: Any) -> None:
+    kafka = Kafka(live.bootstrap)
+
+    def intrude(topic: str) -> None:
+        producer = kafka.producer()
+        producer.produce(topic, b"not one of ours", partition=2)
+        assert producer.flush(10) == 0
+
+    verdict = smoke(kafka, messages=30, between=intrude)
+    assert [fault.flaw for fault in verdict.verdict.faults] == [Flaw.FOREIGN]
+
+
+def test_keep_leaves_the_topic_and_names_it(live: Any) -> None:
+    done = live.run("smoke", "-b", live.bootstrap, "--messages", "9", "--keep")
+    (topic,) = re.findall(rf"kept: topic ({PREFIX}\w+)", done.stdout)
+    kafka = Kafka(live.bootstrap)
+    assert topic in smoke_topics(live.bootstrap)
+    kafka.wait(kafka.admin.delete_topics([topic])[topic])
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_the_topic_is_removed_when_the_proof_is_interrupted(live: Any, ending: signal.Signals) -> None:
+    before = smoke_topics(live.bootstrap)
+    command = [sys.executable, "-m", "kcluster", "smoke", "-b", live.bootstrap, "--messages", "1000000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        deadline = time.monotonic() + 20
+        while smoke_topics(live.bootstrap) == before:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        running.send_signal(ending)
+        output, errors = running.communicate(timeout=20)
+    assert (running.returncode, output) == (ExitCode.INTERRUPTED, "")
+    assert "Traceback" not in errors
+    assert smoke_topics(live.bootstrap) == before
+
+
+def test_no_cluster_is_told_within_seconds(live: Any) -> None:
+    started = time.monotonic()
+    done = live.run("smoke", "-b", "127.0.0.1:1", check=False)
+    assert done.returncode == ExitCode.UNREACHABLE
+    assert "error: no broker answers at 127.0.0.1:1" in done.stderr
+    assert time.monotonic() - started < 6
