@@ -151,17 +151,24 @@ class Outbox:
 
     def open(self) -> None:
         """Make the producer for a topic that exists."""
+        # First of all, because a new idempotent producer takes half a second to get its id, whatever the cluster does.
+        self._producer = self._connect(_LARGEST_BATCH)
         self._partitions = existing_topic(self._kafka, self._topic)
         if self._sending.partition is not None:
             self._refuse_unknown(self._sending.partition)
-        wanted = {
+        largest = self._largest()
+        if largest is not None and largest < _LARGEST_BATCH:
+            self._producer = self._connect(largest)
+
+    def _connect(self, largest: int) -> Producer:
+        chosen = {
             **_SETTINGS,
-            "batch.size": min(_LARGEST_BATCH, self._largest() or _LARGEST_BATCH),
+            "batch.size": largest,
             "compression.type": self._sending.compression.value,
             "acks": self._sending.acks.value,
             "enable.idempotence": self._sending.acks is Acks.ALL,
         }
-        self._producer = self._kafka.producer(**{**wanted, **self._kafka.config}, on_delivery=self._delivered)
+        return self._kafka.producer(**{**chosen, **self._kafka.config}, on_delivery=self._delivered)
 
     def check(self, partition: int) -> None:
         """Refuse a record's own partition when the topic does not have it."""
