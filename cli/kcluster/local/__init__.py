@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kcluster import paths
 from kcluster.errors import RefusedError, UsageError
 from kcluster.local.every import names
 from kcluster.local.record import Record
 from kcluster.model.cluster import Cluster
 
-__all__ = ["names", "only", "record", "running"]
+__all__ = ["meant", "names", "only", "record", "running"]
 
 
 def only() -> str:
@@ -19,6 +21,17 @@ def only() -> str:
     if len(known) > 1:
         raise UsageError(f"several clusters are on this machine: {', '.join(known)}", resolution=f"-n {known[0]}")
     return known[0]
+
+
+def meant(name: str | None, path: Path | None) -> str:
+    """The local cluster a command is about: the name given, else the inventory's, else the only one there is."""
+    if name:
+        return name
+    if path:
+        from kcluster import inventory  # lazily: most commands name no inventory
+
+        return inventory.read(path).name
+    return only()
 
 
 def record(name: str) -> Record:

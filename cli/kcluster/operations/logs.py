@@ -1,0 +1,139 @@
+"""`logs`: the last lines of local nodes' logs, and those that are still to come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, Any
+
+from kcluster import local
+from kcluster.errors import RefusedError
+from kcluster.local.logs import console, main_log, tail
+from kcluster.model.cluster import Cluster
+from kcluster.model.node import Node
+from kcluster.results import Block, Result
+
+_POLL = 0.1
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a node's log."""
+
+    node: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Lines(Result):
+    """Lines of logs; with several nodes each says whose it is."""
+
+    lines: Sequence[Line]
+    prefixed: bool
+    coming: Callable[[], Iterator[Line]] | None = field(default=None, repr=False)
+    """Lines that are written from now on, without an end; None when they are not asked for."""
+
+    def data(self) -> Any:
+        """The lines that are there."""
+        return [vars(line) for line in self.lines]
+
+    def view(self) -> Iterable[Block]:
+        """The lines that are there, then those that come."""
+        width = max((len(line.node) for line in self.lines), default=0)
+        for line in self.lines:
+            yield self._text(line, width)
+        for line in self.coming() if self.coming else ():
+            yield self._text(line, width)
+
+    def _text(self, line: Line, width: int) -> str:
+        return f"{line.node:{width}} | {line.text}" if self.prefixed else line.text
+
+
+def logs(name: str, node: str | None, lines: int, *, follow: bool) -> Lines:
+    """The last lines of one node, of the nodes of one host, or of all nodes interleaved by time."""
+    nodes = _meant(local.record(name).cluster, node)
+    found = [Line(each.name, text) for each in nodes for text in tail(_file(each), lines)]
+    prefixed = len(nodes) > 1
+    if prefixed:
+        found = _by_time(found)[-lines:] if lines else []
+    return Lines(found, prefixed, (lambda: _coming(nodes)) if follow else None)
+
+
+def _meant(cluster: Cluster, name: str | None) -> tuple[Node, ...]:
+    if name is None:
+        return cluster.nodes
+    if found := cluster.find(name):
+        return found
+    known = list(dict.fromkeys([node.name for node in cluster.nodes] + [host.name for host in cluster.hosts]))
+    near = get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
+    raise RefusedError(
+        f"{cluster.name} has no node or host {name}; it has {', '.join(near)}",
+        resolution=f"kcluster logs {near[0]} -n {cluster.name}",
+    )
+
+
+def _file(node: Node) -> Path:
+    """The node's log, or what the JVM said when it did not come as far as that."""
+    return main_log(node) if main_log(node).is_file() else console(node)
+
+
+def _by_time(lines: Sequence[Line]) -> list[Line]:
+    """Lines in the order of their time; a line without one belongs to the line before it."""
+    dated, time_of = [], {}
+    for line in lines:
+        if line.text.startswith("[2"):
+            time_of[line.node] = line.text[:25]
+        dated.append((time_of.get(line.node, ""), line))
+    return [line for _, line in sorted(dated, key=lambda pair: pair[0])]
+
+
+def _coming(nodes: Sequence[Node]) -> Iterator[Line]:
+    """Whatever the nodes write from now on."""
+    followed = [Followed(node) for node in nodes]
+    while True:
+        new = [line for each in followed for line in each.new()]
+        yield from new
+        if not new:
+            time.sleep(_POLL)
+
+
+class Followed:
+    """A log that is read to its end again and again, also when it is rolled over or not there yet."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._path = main_log(node)
+        self._file: IO[str] | None = self._opened()
+        self._begun = ""
+        if self._file:
+            self._file.seek(0, 2)
+
+    def new(self) -> Iterator[Line]:
+        """The complete lines that were written since the last time."""
+        if self._file is None or self._rolled(self._file):
+            self._file = self._opened()
+        while self._file and (text := self._file.readline()):
+            self._begun += text
+            if text.endswith("\n"):
+                yield Line(self._node.name, self._begun.rstrip("\n"))
+                self._begun = ""
+
+    def _opened(self) -> IO[str] | None:
+        try:
+            return self._path.open(errors="replace")
+        except FileNotFoundError:
+            return None
+
+    def _rolled(self, file: IO[str]) -> bool:
+        """Whether another file has the name now, and the old one is read to its end."""
+        import os
+
+        here = os.fstat(file.fileno())
+        try:
+            now = self._path.stat()
+        except FileNotFoundError:
+            return False
+        return now.st_ino != here.st_ino and file.tell() >= here.st_size
