@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kcluster import render, variables
 from kcluster.errors import RefusedError, UsageError
+from kcluster.model import properties
 from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Server
 from kcluster.model.node import Node
 from kcluster.model.settings import Setting
 from kcluster.results import Block, Cell, Grid, Result, Tone
+
+_LISTENER_PREFIX = re.compile(r"^listener\.name\.[^.]+\.")
 
 
 @dataclass(frozen=True)
@@ -150,8 +155,16 @@ def _place(node: Node, file: render.File) -> Placed:
 
 
 def _reasons(cluster: Cluster, node: Node) -> Iterator[Setting]:
-    for setting in variables.settings(cluster, node):
-        yield variables.shown(setting)
+    for setting in map(variables.shown, variables.settings(cluster, node)):
+        yield setting if setting.why else replace(setting, why=_meaning(cluster, node, setting.key))
+
+
+def _meaning(cluster: Cluster, node: Node, key: str) -> str:
+    """What a property does, in the first sentence of the release's own words."""
+    zookeeper = isinstance(node, Server)
+    table = properties.zookeeper_table() if zookeeper else properties.table(cluster.release.version)
+    known = table.get(key) or table.get(_LISTENER_PREFIX.sub("", key))
+    return re.split(r"(?<=[^.]\.)\s+(?=[A-Z])|\n", known.doc.strip(), maxsplit=1)[0].rstrip(".") if known else ""
 
 
 def _read(target: Path) -> str | None:

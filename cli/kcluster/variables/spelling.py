@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from kcluster.model import properties
+
 HIDDEN = "********"
 
-_SECRET = re.compile(
-    r"(password|passwd|secret|token|jaas[._]config|keystore\.key|(secret|master)\.key|credentials?)$", re.I
-)
+_NAME = re.compile(r"password|passwd|secret|token|credential", re.IGNORECASE)
 _REFERENCE = re.compile(r"(\$\{[^}]*\})+")
 _OPTION = re.compile(r"""(-D\S*(?:password|passwd|secret|token)=)("[^"]*"|'[^']*'|\S+)""", re.I)
 _QUOTED = re.compile(r'[\\"$`]')
@@ -16,13 +16,13 @@ _SPECIAL = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
 
 
 def secret(key: str, value: str) -> bool:
-    """Whether a value must not be shown; a reference to a config provider (`${file:...}`) tells no secret."""
-    return bool(value and _SECRET.search(key) and not _REFERENCE.fullmatch(value))
+    """Whether a property's value must not be shown; a reference to a provider (`${file:...}`) tells no secret."""
+    return bool(value and properties.secret(key) and not _REFERENCE.fullmatch(value))
 
 
 def masked(name: str, value: str) -> str:
     """A variable of the environment as it may be shown: also a password among Java's options is hidden."""
-    return HIDDEN if secret(name, value) else _OPTION.sub(rf"\g<1>{HIDDEN}", value)
+    return HIDDEN if _NAME.search(name) else _OPTION.sub(rf"\g<1>{HIDDEN}", value)
 
 
 def property_key(key: str) -> str:

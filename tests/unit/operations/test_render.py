@@ -68,11 +68,11 @@ def test_each_line_is_explained_and_secrets_stay_hidden(cluster: Cluster) -> Non
     assert entry["path"] == "/etc/kafka/server.properties"
     assert lines["broker.id"]["source"] == "kcluster"
     assert lines["compression.type"]["source"] == "cluster"
-    assert lines["num.io.threads"] | {"why": ""} == {
+    assert lines["num.io.threads"] == {
         "key": "num.io.threads",
         "value": "32",
         "source": "host broker2",
-        "why": "",
+        "why": "The number of threads that the server uses for processing requests, which may include disk I/O",
     }
     assert lines["ssl.key.password"]["value"] == "********"
     text = next(placed.file.text for placed, _ in render.explained(cluster, ["broker2"]).files)

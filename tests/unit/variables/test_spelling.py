@@ -41,7 +41,6 @@ def test_an_environment_value_fits_between_double_quotes() -> None:
         "password.encoder.secret",
         "delegation.token.secret.key",
         "ssl.keystore.key",
-        "KEYSTORE_PASSWORD",
     ],
 )
 def test_secrets_are_known_by_their_key(key: str) -> None:
@@ -56,6 +55,11 @@ def test_other_keys_are_no_secrets(key: str) -> None:
 def test_a_reference_to_a_provider_tells_no_secret() -> None:
     assert not secret("ssl.key.password", "${file:/etc/kafka/secrets:key}")
     assert secret("ssl.key.password", "x${file:/etc/kafka/secrets:key}")
+
+
+def test_a_variable_named_like_a_secret_is_hidden() -> None:
+    assert masked("KEYSTORE_PASSWORD", "x") == "********"
+    assert masked("JMX_PORT", "9999") == "9999"
 
 
 def test_a_password_among_the_options_of_java_is_hidden() -> None:
