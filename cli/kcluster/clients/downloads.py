@@ -93,5 +93,6 @@ def _size(part: Path) -> int:
 def _unreachable(url: str, problem: Exception) -> UnreachableError:
     if isinstance(problem, HTTPError):
         return UnreachableError(f"{url} answered {problem.code} {problem.reason}")
-    reason = problem.reason if isinstance(problem, URLError) else problem
+    cause = problem.reason if isinstance(problem, URLError) else problem
+    reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else cause
     return UnreachableError(f"{url} cannot be reached: {reason or type(problem).__name__}")

@@ -61,7 +61,7 @@ def _from_sources(release: Release, progress: Progress, meter: Meter) -> Path:
         except UnreachableError as problem:
             failed.append((source, problem))
             following = outside[position + 1 : position + 2]
-            progress(f"{source}: {problem.message}" + "".join(f"; trying {name}" for name in following))
+            progress(_said(source, problem) + "".join(f"; trying {name}" for name in following))
     raise _nothing_worked(release, failed)
 
 
@@ -77,7 +77,7 @@ def _from(source: str, release: Release, progress: Progress, meter: Meter) -> Pa
 
 
 def _nothing_worked(release: Release, failed: Sequence[tuple[str, KclusterError]]) -> KclusterError:
-    details = "\n".join(f"{source}: {problem.message}" for source, problem in failed)
+    details = "\n".join(_said(source, problem) for source, problem in failed)
     if release.version not in known() and all(source in ("maven", "url") for source, _ in failed):
         return UsageError(
             f"Kafka {release.version} is not known, and no source has it",
@@ -97,6 +97,11 @@ def _nothing_worked(release: Release, failed: Sequence[tuple[str, KclusterError]
         if advice
         else "check the network, or give a file: kcluster release fetch VERSION --source FILE",
     )
+
+
+def _said(source: str, problem: KclusterError) -> str:
+    """What a source answered; a message about a URL or a file begins with it already."""
+    return f"{source}: {problem.message}" if source in ("maven", "url") else problem.message
 
 
 def _nearest(version: str) -> str:
