@@ -16,3 +16,13 @@ def local_clusters(incomplete: str) -> list[str]:
 def topics(ctx: object, incomplete: str) -> list[str]:
     """Topics of the cluster that the command line names."""
     return []
+
+
+def groups(ctx: object, incomplete: str) -> list[str]:
+    """Consumer groups of the cluster that the command line names."""
+    return []
+
+
+def brokers(ctx: object, incomplete: str) -> list[str]:
+    """Brokers of the cluster that the command line names."""
+    return []

@@ -9,6 +9,7 @@ from typing import Any
 
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.clients.kafka.topics import Partition, TopicState
+from kcluster.operations.servers import ask_all, human, sizes_of
 from kcluster.operations.topic import names
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
@@ -169,15 +170,6 @@ def _ids(brokers: Iterable[int]) -> str:
     return ",".join(str(broker) for broker in brokers)
 
 
-def human(size: float) -> str:
-    """A number of bytes as people say it: 1.4 GiB."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"
-
-
 def describe(
     kafka: Kafka, wanted: Sequence[str] = (), *, internal: bool = False, only: Sequence[Fault] = ()
 ) -> Description:
@@ -188,4 +180,7 @@ def describe(
     if only and Fault.UNDER_MIN_ISR not in only:
         chosen = [topic for topic in chosen if any(set(only) & set(faults(topic, part)) for part in topic.partitions)]
     chosen = topics.with_offsets(kafka, topics.with_config(kafka, chosen))
-    return Description(chosen, topics.racks(kafka), {}, only)
+    metadata = kafka.metadata()
+    answers = ask_all(metadata, kafka.config)
+    leaders = {(topic.name, part.id): part.leader for topic in chosen for part in topic.partitions}
+    return Description(chosen, topics.racks(kafka), sizes_of(leaders, answers), only)

@@ -1,0 +1,111 @@
+"""Questions and changes about consumer groups, through one Kafka connection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kcluster.clients.kafka.connection import Kafka
+
+Place = tuple[str, int]
+"""A topic and a partition."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """One consumer of a group."""
+
+    member_id: str
+    client_id: str
+    host: str
+    instance_id: str
+    assignment: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A consumer group as its coordinator sees it."""
+
+    name: str
+    state: str
+    """As Kafka spells it: Stable, Empty, PreparingRebalance, ..."""
+    type: str
+    """Classic or consumer."""
+    assignor: str
+    coordinator_id: int | None
+    coordinator: str
+    members: tuple[Member, ...]
+
+    @property
+    def active(self) -> bool:
+        """Whether members hold its partitions, so that its offsets must not be moved."""
+        return bool(self.members) or self.state not in ("Empty", "Dead")
+
+
+def names(kafka: Kafka) -> list[str]:
+    """Every consumer group."""
+    return sorted(listing.group_id for listing in _listings(kafka))
+
+
+def groups(kafka: Kafka, wanted: Sequence[str]) -> list[Group]:
+    """The groups of these names, in that order."""
+    if not wanted:
+        return []
+    answers = kafka.wait_each(kafka.admin.describe_consumer_groups(list(wanted), request_timeout=10))
+    return [_group(name, answers[name]) for name in wanted]
+
+
+def committed(kafka: Kafka, name: str) -> dict[Place, int]:
+    """The offsets the group has committed."""
+    from confluent_kafka import ConsumerGroupTopicPartitions
+
+    asked = [ConsumerGroupTopicPartitions(name)]
+    answer = kafka.wait_each(kafka.admin.list_consumer_group_offsets(asked, request_timeout=10))[name]
+    return {(part.topic, part.partition): part.offset for part in answer.topic_partitions if part.offset >= 0}
+
+
+def commit(kafka: Kafka, name: str, offsets: Mapping[Place, int]) -> None:
+    """Set the committed offsets of a group without members."""
+    from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+
+    places = [TopicPartition(topic, number, offset) for (topic, number), offset in offsets.items()]
+    asked = [ConsumerGroupTopicPartitions(name, places)]
+    answer = kafka.wait_each(kafka.admin.alter_consumer_group_offsets(asked, request_timeout=10))[name]
+    for part in answer.topic_partitions:
+        if part.error:
+            raise kafka.translate(KafkaException(part.error))
+
+
+def _listings(kafka: Kafka) -> list[Any]:
+    kafka.metadata()  # finds out whether the cluster answers at all, in seconds
+    return list(kafka.wait(kafka.admin.list_consumer_groups(request_timeout=10)).valid)
+
+
+def _group(name: str, answer: Any) -> Group:
+    node = answer.coordinator
+    return Group(
+        name=name,
+        state=_word(answer.state),
+        type=_word(answer.type),
+        assignor=answer.partition_assignor,
+        coordinator_id=node.id if node else None,
+        coordinator=f"{node.host}:{node.port}" if node else "",
+        members=tuple(_member(member) for member in answer.members),
+    )
+
+
+def _member(answer: Any) -> Member:
+    places = ((part.topic, part.partition) for part in answer.assignment.topic_partitions)
+    return Member(
+        answer.member_id,
+        answer.client_id,
+        answer.host.lstrip("/"),
+        answer.group_instance_id or "",
+        tuple(sorted(places)),
+    )
+
+
+def _word(value: Any) -> str:
+    """PREPARING_REBALANCING as PreparingRebalancing, the way Kafka's own tools write it."""
+    return "".join(part.capitalize() for part in str(value.name).split("_"))

@@ -1,0 +1,88 @@
+"""`kcluster group`: options, help and questions of the consumer group commands."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kcluster import complete, show
+from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, Output, Yes, confirm
+from kcluster.context import Target
+from kcluster.operations.group import look, reset
+from kcluster.results import Result
+
+app = typer.Typer(help="List, describe and reset consumer groups.", no_args_is_help=True, rich_markup_mode=None)
+
+Group = Annotated[str, typer.Argument(metavar="GROUP", autocompletion=complete.groups, help="The group's name.")]
+
+
+@app.command("list")
+def list_(
+    inventory: Inventory = None,
+    name: Name = None,
+    bootstrap: Bootstrap = None,
+    client_config: ClientConfig = None,
+    output: Output = show.Format.TABLE,
+) -> Result:
+    """List the consumer groups with their state and number of members."""
+    return look.listing(Target(inventory, name, bootstrap, client_config).kafka)
+
+
+@app.command()
+def describe(
+    group: Group,
+    inventory: Inventory = None,
+    name: Name = None,
+    bootstrap: Bootstrap = None,
+    client_config: ClientConfig = None,
+    output: Output = show.Format.TABLE,
+) -> Result:
+    """Show a group's members, what each of them reads, and the lag of each partition and in total.
+
+    A partition in which the group never committed has neither an offset nor a lag: `-`.
+    """
+    return look.describe(Target(inventory, name, bootstrap, client_config).kafka, group)
+
+
+@app.command("reset")
+def reset_(
+    group: Group,
+    topics: Annotated[
+        list[str],
+        typer.Option(
+            "--topic",
+            metavar="TOPIC[:0,2]",
+            autocompletion=complete.topics,
+            help="The topic, or some of its partitions; give it again for another one.",
+        ),
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="earliest|latest|OFFSET|TIME|-N|+N",
+            help="An offset, an ISO time (UTC without a zone), or N records back or forth.",
+        ),
+    ],
+    yes: Yes = False,
+    inventory: Inventory = None,
+    name: Name = None,
+    bootstrap: Bootstrap = None,
+    client_config: ClientConfig = None,
+    output: Output = show.Format.TABLE,
+) -> Result:
+    """Set from where a group goes on: shows from and to of each partition, asks, commits.
+
+    A group that has members is refused: they would overwrite the new offsets.
+
+    Example: kcluster group reset billing --topic orders:0,2 --to 2026-01-31T12:00:00Z
+    """
+    kafka = Target(inventory, name, bootstrap, client_config).kafka
+    planned = reset.plan(kafka, group, topics, to)
+    if not planned.offsets:
+        return planned
+    show.result(planned, show.Format.TABLE, out=sys.stderr)
+    confirm("Commit these offsets?", yes=yes)
+    return reset.reset(kafka, planned)

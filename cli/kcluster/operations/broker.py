@@ -1,0 +1,191 @@
+"""`broker list` and `broker config`: who serves the cluster, and with which settings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from kcluster.clients import wire
+from kcluster.clients.kafka import Kafka, topics
+from kcluster.errors import KclusterError, RefusedError
+from kcluster.operations.servers import Answers, ask_all, human, release_of
+from kcluster.results import Block, Cell, Grid, Result, Tone
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin._metadata import ClusterMetadata
+
+HIDDEN = "********"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One broker."""
+
+    id: int
+    address: str
+    """Empty when the broker is not there, though partitions count on it."""
+    rack: str
+    controller: bool | None
+    version: str | None
+    partitions: int
+    leaders: int
+    size_bytes: int | None
+
+
+@dataclass(frozen=True)
+class BrokerList(Result):
+    """Every broker, and who leads the cluster."""
+
+    cluster_id: str
+    brokers: Sequence[Row]
+    quorum_leader: int | None = None
+    """The KRaft controller in charge; None with ZooKeeper, or when it cannot be asked."""
+
+    def view(self) -> Iterable[Block]:
+        """A row for each broker; in KRaft mode a line about the controllers."""
+        columns = ("BROKER", "ADDRESS", "RACK", "CONTROLLER", "VERSION", "PARTITIONS", "LEADERS", "SIZE")
+        yield Grid(columns, [_row(row) for row in self.brokers])
+        if self.quorum_leader is not None:
+            yield f"controller {self.quorum_leader} leads the KRaft quorum"
+
+
+def _row(row: Row) -> list[str | Cell]:
+    return [
+        str(row.id),
+        row.address or Cell("not there", Tone.BAD),
+        row.rack,
+        Cell("controller", Tone.GOOD) if row.controller else "",
+        row.version or "-",
+        str(row.partitions),
+        str(row.leaders),
+        "-" if row.size_bytes is None else human(row.size_bytes),
+    ]
+
+
+def listing(kafka: Kafka) -> BrokerList:
+    """The brokers with what the cluster and each of them say; those that are missed by partitions as well."""
+    metadata, racks = kafka.metadata(), topics.racks(kafka)
+    answers = ask_all(metadata, kafka.config)
+    kraft = any(answer.versions and answer.versions.has(wire.DESCRIBE_QUORUM) for answer in answers.values())
+    asked = any(answer.versions for answer in answers.values())
+    controller = metadata.controller_id if asked and not kraft else None
+    return BrokerList(
+        cluster_id=metadata.cluster_id or "",
+        brokers=rows(metadata, racks, answers, controller),
+        quorum_leader=_quorum_leader(metadata, kafka.config) if kraft else None,
+    )
+
+
+def _quorum_leader(metadata: ClusterMetadata, config: Mapping[str, str]) -> int | None:
+    for broker in metadata.brokers.values():
+        try:
+            return wire.quorum(str(broker.host), broker.port, config).leader
+        except KclusterError:
+            continue
+    return None
+
+
+def rows(
+    metadata: ClusterMetadata, racks: Mapping[int, str], answers: Mapping[int, Answers], controller: int | None
+) -> list[Row]:
+    """A row for each broker that is there or that holds a replica."""
+    partitions = [part for topic in metadata.topics.values() for part in topic.partitions.values()]
+    held = Counter(broker for part in partitions for broker in part.replicas)
+    led = Counter(part.leader for part in partitions)
+    return [
+        Row(
+            id=identity,
+            address=_address(metadata, identity),
+            rack=racks.get(identity, ""),
+            controller=None if controller is None else identity == controller,
+            version=release_of(answers[identity].versions) if identity in answers else None,
+            partitions=held[identity],
+            leaders=led[identity],
+            size_bytes=answers[identity].size if identity in answers else None,
+        )
+        for identity in sorted(metadata.brokers.keys() | held.keys())
+    ]
+
+
+def _address(metadata: ClusterMetadata, identity: int) -> str:
+    broker = metadata.brokers.get(identity)
+    return f"{broker.host}:{broker.port}" if broker else ""
+
+
+@dataclass(frozen=True)
+class Property:
+    """One setting of a broker as it counts now."""
+
+    name: str
+    value: str | None
+    source: str
+    """default, static, dynamic broker, dynamic default or dynamic logger."""
+    sensitive: bool
+    read_only: bool
+
+
+SOURCES = {
+    "DYNAMIC_BROKER_CONFIG": "dynamic broker",
+    "DYNAMIC_DEFAULT_BROKER_CONFIG": "dynamic default",
+    "STATIC_BROKER_CONFIG": "static",
+    "DEFAULT_CONFIG": "default",
+    "DYNAMIC_BROKER_LOGGER_CONFIG": "dynamic logger",
+}
+
+
+@dataclass(frozen=True)
+class Settings(Result):
+    """The effective configuration of one broker."""
+
+    broker: int
+    properties: Sequence[Property]
+    defaults: int
+    """How many more are at their default and not shown."""
+
+    def data(self) -> Any:
+        """One object per property; the value of a secret is hidden."""
+        return [asdict(setting) for setting in self.properties]
+
+    def view(self) -> Iterable[Block]:
+        """Name, value and source of each."""
+        rows = [
+            (
+                p.name,
+                "" if p.value is None else p.value,
+                Cell(p.source, Tone.DIM if p.source == "default" else Tone.PLAIN),
+            )
+            for p in self.properties
+        ]
+        yield Grid(("PROPERTY", "VALUE", "SOURCE"), rows)
+        if self.defaults:
+            yield Cell(f"{self.defaults} more are at their default; --all shows them", Tone.DIM)
+
+
+def config(kafka: Kafka, identity: int, *, everything: bool = False) -> Settings:
+    """What counts on a broker and where it comes from; without `everything`, what is not a default."""
+    from confluent_kafka.admin import ConfigResource, ResourceType
+
+    known = sorted(kafka.metadata().brokers)
+    if identity not in known:
+        listed = ", ".join(str(broker) for broker in known)
+        raise RefusedError(f"there is no broker {identity}; there is {listed}", resolution="kcluster broker list")
+    resource = ConfigResource(ResourceType.BROKER, str(identity))
+    answer = kafka.wait_each(kafka.admin.describe_configs([resource], request_timeout=10))[resource]
+    properties = [_property(entry) for _, entry in sorted(answer.items())]
+    shown = [setting for setting in properties if everything or setting.source != "default"]
+    return Settings(identity, shown, len(properties) - len(shown))
+
+
+def _property(entry: Any) -> Property:
+    from confluent_kafka.admin import ConfigSource
+
+    source = ConfigSource(entry.source).name
+    return Property(
+        name=entry.name,
+        value=HIDDEN if entry.is_sensitive else entry.value,
+        source=SOURCES.get(source, source.lower()),
+        sensitive=bool(entry.is_sensitive),
+        read_only=bool(entry.is_read_only),
+    )

@@ -1,0 +1,192 @@
+"""`group reset`: from where a group goes on; a plan first, and never while it has members."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from kcluster.clients.kafka import Kafka, groups, topics
+from kcluster.clients.kafka.groups import Group, Place
+from kcluster.errors import RefusedError, UsageError
+from kcluster.operations.group.look import ends, find, number
+from kcluster.operations.topic.names import pick
+from kcluster.results import Block, Cell, Grid, Result, Tone
+
+
+class Way(StrEnum):
+    """How the new offset is said."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+    OFFSET = "offset"
+    TIME = "time"
+    SHIFT = "shift"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Where to go on: the word of `--to`, understood."""
+
+    way: Way
+    value: int = 0
+    """The offset, the time in ms since 1970, or the distance."""
+
+
+def goal(text: str) -> Goal:
+    """What `--to` means: earliest, latest, 120, -50, +50 or 2026-01-31T12:00 (UTC when it has no zone)."""
+    if text in (Way.EARLIEST, Way.LATEST):
+        return Goal(Way(text))
+    if re.fullmatch(r"\d+", text):
+        return Goal(Way.OFFSET, int(text))
+    if re.fullmatch(r"[+-]\d+", text):
+        return Goal(Way.SHIFT, int(text))
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as problem:
+        raise UsageError(
+            f"`{text}` is not a place to go on from",
+            resolution="earliest, latest, an offset, a shift like -100, or a time like 2026-01-31T12:00:00Z",
+        ) from problem
+    return Goal(Way.TIME, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000))
+
+
+@dataclass(frozen=True)
+class Move:
+    """The new offset of one partition."""
+
+    topic: str
+    partition: int
+    before: int | None
+    after: int | None
+    """None: it stays as it is."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Reset(Result):
+    """The plan of a reset, or what was done."""
+
+    group: str
+    moves: Sequence[Move]
+    done: bool = False
+
+    @property
+    def offsets(self) -> dict[Place, int]:
+        """What is to be committed: where the new offset differs."""
+        return {(m.topic, m.partition): m.after for m in self.moves if m.after is not None and m.after != m.before}
+
+    def data(self) -> Any:
+        """One object per partition."""
+        return {
+            "group": self.group,
+            "done": self.done,
+            "partitions": [
+                {"topic": m.topic, "partition": m.partition, "from": m.before, "to": m.after, "note": m.note}
+                for m in self.moves
+            ],
+        }
+
+    def view(self) -> Iterable[Block]:
+        """From and to of each partition, then what it comes to."""
+        count = len(self.offsets)
+        words = f"{count} partition{'' if count == 1 else 's'} of {self.group}"
+        if self.done:  # the lines were shown before the question
+            yield Cell(f"{words} reset", Tone.GOOD)
+            return
+        yield Grid(("TOPIC", "PARTITION", "FROM", "TO", "NOTE"), [_row(move) for move in self.moves])
+        yield f"{words} to reset" if count else Cell("nothing to do", Tone.GOOD)
+
+
+def _row(move: Move) -> list[str | Cell]:
+    to = "-" if move.after is None else str(move.after)
+    return [move.topic, str(move.partition), number(move.before), to, Cell(move.note, Tone.DIM)]
+
+
+def plan(kafka: Kafka, name: str, wanted: Sequence[str], to: str) -> Reset:
+    """What would be committed; refused while the group is active."""
+    target = goal(to)
+    group = idle(find(kafka, name))
+    places = chosen(topics.topics(kafka), wanted)
+    starts, latest = ends(kafka, places, "earliest"), ends(kafka, places, "latest")
+    times = ends(kafka, places, target.value) if target.way is Way.TIME else {}
+    return Reset(group.name, moves(target, places, groups.committed(kafka, name), starts, latest, times))
+
+
+def reset(kafka: Kafka, planned: Reset) -> Reset:
+    """Commit what was planned."""
+    idle(find(kafka, planned.group))
+    groups.commit(kafka, planned.group, planned.offsets)
+    return Reset(planned.group, planned.moves, done=True)
+
+
+def idle(group: Group) -> Group:
+    """The group, when nobody reads with it now."""
+    if not group.active:
+        return group
+    raise RefusedError(
+        f"{group.name} is {group.state} with {len(group.members)} members; only an empty group is reset",
+        details="\n".join(f"{member.client_id} on {member.host}" for member in group.members),
+        resolution="stop these consumers, then run it again",
+    )
+
+
+def chosen(states: Mapping[str, topics.TopicState], wanted: Sequence[str]) -> list[Place]:
+    """The partitions of `topic` and `topic:0,2` words."""
+    places: dict[Place, None] = {}
+    for word in wanted:
+        name, _, listed = word.partition(":")
+        have = [part.id for part in pick(states, [name])[0].partitions]
+        for partition in _numbers(word, listed) if listed else have:
+            if partition not in have:
+                raise RefusedError(f"{name} has no partition {partition}", resolution=f"0 to {max(have)}")
+            places[name, partition] = None
+    return list(places)
+
+
+def _numbers(word: str, listed: str) -> list[int]:
+    if not re.fullmatch(r"\d+(,\d+)*", listed):
+        raise UsageError(f"`{word}` is not a topic with partitions", resolution="for example --topic orders:0,2")
+    return [int(part) for part in listed.split(",")]
+
+
+def moves(
+    target: Goal,
+    places: Iterable[Place],
+    committed: Mapping[Place, int],
+    starts: Mapping[Place, int],
+    latest: Mapping[Place, int],
+    times: Mapping[Place, int],
+) -> list[Move]:
+    """The new offset of each partition, kept between its first and its next record."""
+    found = []
+    for place in places:
+        before = committed.get(place)
+        if place not in starts or place not in latest:
+            found.append(Move(*place, before, None, "has no leader now"))
+            continue
+        asked, note = _asked(target, before, starts[place], latest[place], times.get(place, -1))
+        after = None if asked is None else min(max(asked, starts[place]), latest[place])
+        if after is not None and after != asked:
+            note = f"{asked} is outside, {starts[place]} to {latest[place]} are there"
+        found.append(Move(*place, before, after, note))
+    return found
+
+
+def _asked(target: Goal, before: int | None, start: int, end: int, at_time: int) -> tuple[int | None, str]:
+    match target.way:
+        case Way.EARLIEST:
+            return start, ""
+        case Way.LATEST:
+            return end, ""
+        case Way.OFFSET:
+            return target.value, ""
+        case Way.TIME:
+            return (at_time, "") if at_time >= 0 else (end, "no record that late: the end")
+        case Way.SHIFT if before is None:
+            return None, "nothing was committed to shift from"
+        case _:
+            return (before or 0) + target.value, ""
