@@ -4,20 +4,80 @@ from __future__ import annotations
 
 import re
 import socket
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
+from kcluster.errors import KclusterError, RefusedError, UnreachableError
 
-def ask(host: str, port: int, word: str, *, within: float = 1.0) -> str:
-    """The answer to a four-letter word; empty when nobody answers in time."""
-    try:
-        with socket.create_connection((host, port), within) as door:
-            door.settimeout(within)
-            door.sendall(word.encode())
-            return b"".join(iter(lambda: door.recv(4096), b"")).decode(errors="replace")
-    except OSError:
-        return ""
+_AT_ONCE = 16
+_NOT_SERVING = "This ZooKeeper instance is not currently serving requests"
+_NOT_ALLOWED = "is not in the whitelist"
 
 
 def mode(host: str, port: int, *, within: float = 1.0) -> str:
-    """What the server is in its ensemble: leader, follower, ...; empty while it does not serve."""
-    told = re.search(r"^Mode: (\S+)", ask(host, port, "srvr", within=within), re.M)
-    return told[1] if told else ""
+    """What the server is in its ensemble: leader, follower, standalone, ...; empty while it does not serve."""
+    with suppress(KclusterError):
+        told = re.search(r"^Mode: (\S+)", ask(host, port, "srvr", within=within), re.MULTILINE)
+        return told[1] if told else ""
+    return ""
+
+
+def monitor(host: str, port: int, *, within: float = 2.0) -> dict[str, str]:
+    """What the server says about itself to `mntr`: zk_server_state, zk_synced_followers, ..."""
+    lines = ask(host, port, "mntr", within=within).splitlines()
+    return {key: value for key, _, value in (line.partition("\t") for line in lines)}
+
+
+def monitors(addresses: Sequence[tuple[str, int]], *, within: float = 2.0) -> list[Mapping[str, str] | KclusterError]:
+    """The answers of several servers to `mntr`, asked at the same time; the reason where there is none."""
+
+    def one(address: tuple[str, int]) -> Mapping[str, str] | KclusterError:
+        try:
+            return monitor(*address, within=within)
+        except KclusterError as problem:
+            return problem
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return list(pool.map(one, addresses))
+
+
+def ask(host: str, port: int, word: str, *, within: float = 1.0) -> str:
+    """The answer to a four-letter word, or why there is none."""
+    deadline = time.monotonic() + within
+    try:
+        with socket.create_connection((host, port), within) as door:
+            door.sendall(word.encode())
+            answer = _received(door, deadline)
+    except OSError as problem:
+        reason = "no answer in time" if isinstance(problem, TimeoutError) else problem.strerror or str(problem)
+        raise UnreachableError(f"ZooKeeper at {host}:{port}: {reason}") from problem
+    return _served(answer, f"ZooKeeper at {host}:{port}", word)
+
+
+def _received(door: socket.socket, deadline: float) -> str:
+    """Everything until the server closes; a server that trickles cannot outlast the deadline."""
+    parts: list[bytes] = []
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        door.settimeout(left)
+        part = door.recv(65536)
+        if not part:
+            return b"".join(parts).decode(errors="replace")
+        parts.append(part)
+
+
+def _served(answer: str, server: str, word: str) -> str:
+    if _NOT_ALLOWED in answer:
+        raise RefusedError(
+            f"{server} does not allow the question {word}",
+            resolution=f"add {word} to 4lw.commands.whitelist and restart it",
+        )
+    if _NOT_SERVING in answer:
+        raise RefusedError(f"{server} runs but does not serve: it has found no majority of its ensemble")
+    if not answer:
+        raise UnreachableError(f"{server}: the connection was closed without an answer")
+    return answer
