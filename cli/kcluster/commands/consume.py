@@ -84,7 +84,7 @@ def consume(
     base64 in key_base64 and value_base64. On lines a null is shown as null.
     """
     reading = Reading(
-        start=_start(from_beginning, offset, group),
+        start=start_of(from_beginning=from_beginning, offset=offset, group=group),
         partitions=_partitions(partition, group),
         group=group,
         count=count,
@@ -98,7 +98,8 @@ def consume(
     read(kafka, topic, reading, how, sys.stdout.buffer)
 
 
-def _start(from_beginning: bool, offset: str | None, group: str | None) -> Start:
+def start_of(*, from_beginning: bool, offset: str | None, group: str | None) -> Start:
+    """Where reading begins, from the options that say so."""
     if offset is None:
         return Start("beginning" if from_beginning else "end")
     if from_beginning or group:
@@ -149,7 +150,10 @@ def _columns(names: str | None, flags: dict[str, bool]) -> list[str]:
 def _shown(form: Form, format: str | None, shown: list[str]) -> Shown | None:
     """How a record is written; None for bare values."""
     if (form is Form.JSONL) + (format is not None) + bool(shown) > 1:
-        raise UsageError("only one of -o jsonl, --format and shown columns can be used")
+        raise UsageError(
+            "only one of -o jsonl, --format and shown columns can be used",
+            resolution="-o jsonl has every column; in --format %k is the key and %p the partition",
+        )
     if form is Form.JSONL:
         return lambda record: to_json(record) + b"\n"
     if format is None and not shown:
@@ -157,4 +161,4 @@ def _shown(form: Form, format: str | None, shown: list[str]) -> Shown | None:
     try:
         return template(columns(shown) if format is None else format)
     except RecordError as problem:
-        raise UsageError(f"--format: {problem}") from problem
+        raise UsageError(f"--format: {problem}", resolution="--format '%k %v'") from problem

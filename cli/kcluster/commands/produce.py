@@ -14,7 +14,8 @@ from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, 
 from kcluster.context import Target
 from kcluster.errors import UsageError
 from kcluster.model.record import Header, unescaped
-from kcluster.operations.produce import Acks, Compression, Input, Produced, Sending
+from kcluster.operations.messages import Acks, Compression, Input, Sending
+from kcluster.operations.produce import Produced
 from kcluster.operations.produce import produce as send
 
 app = typer.Typer(rich_markup_mode=None)
@@ -98,6 +99,8 @@ def _source(file: Path | None) -> int:
             show.progress("one record a line; Ctrl-D ends")
         return sys.stdin.fileno()
     try:
-        return os.open(file, os.O_RDONLY)
+        source = os.open(file, os.O_RDONLY)
+        os.read(source, 0)  # a folder can be opened, and says only now that it cannot be read
     except OSError as problem:
         raise UsageError(f"cannot read {file}: {problem.strerror}") from problem
+    return source

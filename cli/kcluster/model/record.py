@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -98,10 +97,10 @@ def _bytes(fields: dict[str, Any], name: str) -> bytes | None:
         raise RecordError(f"`{name}` must be a string or null, not {_kind(value)}")
     try:
         return base64.b64decode(value, validate=True) if coded in fields else value.encode()
-    except binascii.Error as problem:
-        raise RecordError(f"`{coded}` is not base64") from problem
     except UnicodeEncodeError as problem:
         raise RecordError(f"`{name}` has half of a surrogate pair, which no text can hold") from problem
+    except ValueError as problem:
+        raise RecordError(f"`{coded}` is not base64") from problem
 
 
 def _headers(value: Any) -> tuple[Header, ...]:
@@ -129,13 +128,20 @@ def _number(fields: dict[str, Any], name: str) -> int | None:
         return None
     if not isinstance(value, int) or isinstance(value, bool):
         raise RecordError(f"`{name}` must be a whole number, not {_kind(value)}")
-    if not 0 <= value < 2**63:
+    if not 0 <= value < (2**31 if name == "partition" else 2**63):
         raise RecordError(f"`{name}` must not be negative" if value < 0 else f"`{name}` is too large")
     return value
 
 
 def _kind(value: Any) -> str:
-    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    kinds = {
+        dict: "an object",
+        list: "a list",
+        str: "a string",
+        bool: "true or false",
+        type(None): "null",
+        float: "a fraction",
+    }
     return kinds.get(type(value), "a number")
 
 

@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from kcluster.clients.kafka import Kafka
 from kcluster.errors import ApplyError, ExitCode, KclusterError, RefusedError, UsageError
-from kcluster.model.record import Header, RecordError, from_json
+from kcluster.model.record import RecordError
 from kcluster.operations.interrupt import Interrupt
+from kcluster.operations.messages import Acks, Message, Sending, lines, messages
 from kcluster.results import Block, Result
 
 if TYPE_CHECKING:
@@ -35,46 +35,6 @@ _SETTINGS = {
     "queue.buffering.max.kbytes": 2_000_000,
     "delivery.report.only.error": True,
 }
-
-
-class Input(StrEnum):
-    """What a line of the input is."""
-
-    LINES = "lines"
-    JSONL = "jsonl"
-
-
-class Acks(StrEnum):
-    """Who must have a record before it counts."""
-
-    NONE = "0"
-    LEADER = "1"
-    ALL = "all"
-
-
-class Compression(StrEnum):
-    """The codecs of Kafka."""
-
-    NONE = "none"
-    GZIP = "gzip"
-    SNAPPY = "snappy"
-    LZ4 = "lz4"
-    ZSTD = "zstd"
-
-
-@dataclass(frozen=True)
-class Sending:
-    """How lines become records, and how they are sent."""
-
-    input: Input = Input.LINES
-    separator: bytes | None = None
-    key: bytes | None = None
-    null: bytes | None = None
-    """A key or value that is exactly this becomes null."""
-    headers: tuple[Header, ...] = ()
-    partition: int | None = None
-    acks: Acks = Acks.ALL
-    compression: Compression = Compression.NONE
 
 
 @dataclass(frozen=True)
@@ -101,18 +61,14 @@ class Produced(Result):
         yield f"interrupted: {count}" if self.interrupted else count
 
 
-Message = dict[str, Any]
-"""The arguments of `Producer.produce` for one record."""
-
-
 def produce(kafka: Kafka, topic: str, sending: Sending, source: int) -> Produced:
     """Send every line of the source (a file descriptor), and wait for the acknowledgements."""
     outbox = Outbox(kafka, topic, sending)
     outbox.open()
     with Interrupt() as interrupt:
         try:
-            for messages in _messages(sending, _lines(_chunks(source, interrupt, outbox.breathe)), outbox.check):
-                outbox.send(messages)
+            for batch in messages(sending, lines(_chunks(source, interrupt, outbox.breathe)), outbox.check):
+                outbox.send(batch)
         except RecordError as fault:
             outbox.finish()
             raise UsageError(
@@ -278,86 +234,6 @@ def _chunks(source: int, interrupt: Interrupt, idle: Callable[[], None]) -> Iter
         if not chunk:
             return
         yield chunk
-
-
-def _lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """The lines of the chunks, without line ends; a last line needs none."""
-    pieces: list[bytes] = []
-    for chunk in chunks:
-        head, end, tail = chunk.rpartition(b"\n")
-        if not end:
-            pieces.append(chunk)
-            continue
-        yield b"".join((*pieces, head)).split(b"\n")
-        pieces = [tail]
-    last = b"".join(pieces)
-    if last:
-        yield [last]
-
-
-def _messages(
-    sending: Sending, batches: Iterable[list[bytes]], check: Callable[[int], None]
-) -> Iterator[list[Message]]:
-    """The messages of the lines; those before a faulty line come out before its fault is raised."""
-    read = _reader(sending, check)
-    for lines in batches:
-        messages: list[Message] = []
-        try:
-            messages += map(read, lines)
-        except RecordError:
-            yield messages
-            raise
-        yield messages
-
-
-def _reader(sending: Sending, check: Callable[[int], None]) -> Callable[[bytes], Message]:
-    """The function that makes a message of a line, chosen once so that the common case does nothing but that."""
-    fixed = _fixed(sending)
-    if sending.input is Input.JSONL:
-        return lambda line: {**_from_record(line, check), **fixed}
-    if sending.separator is not None or sending.null is not None:
-        return lambda line: {**_from_line(line, sending), **fixed}
-    return (lambda line: {"value": line, **fixed}) if fixed else (lambda line: {"value": line})
-
-
-def _fixed(sending: Sending) -> Message:
-    """What the command line says about every record."""
-    fixed: Message = {}
-    if sending.key is not None:
-        fixed["key"] = sending.key
-    if sending.partition is not None:
-        fixed["partition"] = sending.partition
-    if sending.headers:
-        fixed["headers"] = list(sending.headers)
-    return fixed
-
-
-def _from_line(line: bytes, sending: Sending) -> Message:
-    if sending.separator is None:
-        return {"value": _unless_null(line, sending)}
-    key, found, value = line.partition(sending.separator)
-    if not found:
-        raise RecordError(f"it has no key separator {sending.separator.decode(errors='replace')!r}")
-    return {"key": _unless_null(key, sending), "value": _unless_null(value, sending)}
-
-
-def _unless_null(word: bytes, sending: Sending) -> bytes | None:
-    return None if word == sending.null else word
-
-
-def _from_record(line: bytes, check: Callable[[int], None]) -> Message:
-    record = from_json(line)
-    message: Message = {"value": record.value}
-    if record.key is not None:
-        message["key"] = record.key
-    if record.partition is not None:
-        check(record.partition)
-        message["partition"] = record.partition
-    if record.headers:
-        message["headers"] = list(record.headers)
-    if record.timestamp is not None:
-        message["timestamp"] = record.timestamp
-    return message
 
 
 def _span(partitions: Sequence[int]) -> str:
