@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import CompletionItem, TyperGroup
 
 from kcluster import __version__, show
 from kcluster.errors import ExitCode, KclusterError
@@ -62,6 +62,11 @@ class LazyCommands(TyperGroup):
             return ExitCode.DONE
         show.result(value, ctx.meta.get(show.Format, show.Format.TABLE))
         return value.exit_code
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[CompletionItem]:
+        """The words that begin like this, with their sentences, without importing anything."""
+        words = [CompletionItem(word, help=text) for word, text in COMMANDS.items() if word.startswith(incomplete)]
+        return words or super(TyperGroup, self).shell_complete(ctx, incomplete)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command; of an unknown one say which are near."""

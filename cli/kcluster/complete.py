@@ -2,27 +2,107 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from kcluster.context import Target
+
+WITHIN = 1.0
+"""Seconds after which a shell gets no words rather than late ones."""
+
 
 def inventories(incomplete: str) -> list[str]:
-    """Folders that look like inventories."""
-    return []
+    """The inventories below ./inventories, and the folders that the word leads to."""
+    return _words(incomplete, lambda: [*_folders("inventories/"), *(_folders(incomplete) if incomplete else ())])
 
 
 def local_clusters(incomplete: str) -> list[str]:
     """Clusters on this machine."""
-    return []
+
+    def ask() -> Iterable[str]:
+        from kcluster import local
+
+        return local.names()
+
+    return _words(incomplete, ask)
 
 
-def topics(ctx: object, incomplete: str) -> list[str]:
-    """Topics of the cluster that the command line names."""
-    return []
+def nodes(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Hosts and nodes of the cluster that the command line names."""
+
+    def ask() -> Iterable[str]:
+        cluster = _target(ctx).cluster
+        return [*(node.name for node in cluster.nodes), *(host.name for host in cluster.hosts)]
+
+    return _words(incomplete, ask)
 
 
-def groups(ctx: object, incomplete: str) -> list[str]:
+def topics(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Topics of the cluster that the command line names; Kafka's own only when asked for by `_`."""
+
+    def ask() -> Iterable[str]:
+        names = _target(ctx).kafka.metadata().topics
+        return [name for name in names if incomplete.startswith("_") or not name.startswith("__")]
+
+    return _words(incomplete, ask)
+
+
+def groups(ctx: typer.Context, incomplete: str) -> list[str]:
     """Consumer groups of the cluster that the command line names."""
-    return []
+
+    def ask() -> Iterable[str]:
+        from kcluster.clients.kafka import groups as known
+
+        return known.names(_target(ctx).kafka)
+
+    return _words(incomplete, ask)
 
 
-def brokers(ctx: object, incomplete: str) -> list[str]:
-    """Brokers of the cluster that the command line names."""
-    return []
+def brokers(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Ids of the brokers of the cluster that the command line names."""
+    return _words(incomplete, lambda: [str(broker) for broker in _target(ctx).kafka.metadata().brokers])
+
+
+def _target(ctx: typer.Context) -> Target:
+    from kcluster.context import Target
+
+    def path(word: str) -> Path | None:
+        value = ctx.params.get(word)
+        return Path(value).expanduser() if value else None
+
+    given = ctx.params
+    return Target(path("inventory"), given.get("name"), given.get("bootstrap"), path("client_config"))
+
+
+def _folders(start: str) -> list[str]:
+    """The folders whose path begins like this, with a slash after those that lead further."""
+    base, _, begin = start.rpartition("/")
+    parent = Path(base or ("/" if start.startswith("/") else ".")).expanduser()
+    found = (entry for entry in sorted(parent.iterdir()) if entry.is_dir()) if parent.is_dir() else ()
+    return [
+        f"{base}/{entry.name}" if "/" in start else entry.name
+        for entry in found
+        if entry.name.startswith(begin) and not entry.name.startswith(".")
+    ]
+
+
+def _words(incomplete: str, ask: Callable[[], Iterable[str]]) -> list[str]:
+    """The words that begin like this; none when the answer takes too long or cannot be had."""
+    from threading import Thread
+
+    found: list[str] = []
+
+    def work() -> None:
+        try:
+            found.extend(ask())
+        except Exception:  # whatever is wrong, a person who presses the tab key must not see a traceback
+            found.clear()
+
+    worker = Thread(target=work, daemon=True)
+    worker.start()
+    worker.join(WITHIN)
+    return sorted({word for word in list(found) if word.startswith(incomplete)})
