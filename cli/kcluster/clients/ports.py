@@ -42,6 +42,44 @@ def answers(host: str, port: int, *, within: float = 0.5) -> bool:
     return True
 
 
+def held_by(pid: int, port: int) -> bool:
+    """Whether it is this process that listens on the port, and not another that was quicker."""
+    return bool(_sockets(port) & _open_sockets(Path(f"/proc/{pid}")))
+
+
+class Reservation:
+    """Ports that no other kcluster of this machine chooses until this one lets them go.
+
+    A JVM takes seconds until it listens, and in that time the port looks free to everybody else.
+    """
+
+    def __init__(self) -> None:
+        self._marks: dict[int, socket.socket] = {}
+
+    def take(self, port: int) -> bool:
+        """Reserve a port; False when another kcluster is about to use it."""
+        if port in self._marks:
+            return True
+        mark = socket.socket(socket.AF_UNIX)
+        try:
+            # A name without a file (Linux); the kernel frees it when this process ends, however it ends.
+            mark.bind(f"\0kcluster-port-{port}")
+        except OSError:
+            mark.close()
+            return False
+        self._marks[port] = mark
+        return True
+
+    def __enter__(self) -> Reservation:
+        """The reservation itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let all ports go."""
+        for mark in self._marks.values():
+            mark.close()
+
+
 def holder(port: int) -> Holder | None:
     """Who listens on the port; None when nobody does or the system does not tell us."""
     sockets = _sockets(port)
@@ -56,7 +94,7 @@ def holder(port: int) -> Holder | None:
 def described(port: int) -> str:
     """The holder, or what can be said when the system does not tell."""
     found = holder(port)
-    return str(found) if found else "a process of another user"
+    return str(found) if found else "another user's process, or a kcluster that is starting"
 
 
 def _sockets(port: int) -> set[str]:

@@ -27,15 +27,6 @@ def locked(root: Path, name: str) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def waited(file: Path) -> Iterator[None]:
-    """Hold a lock that is only ever held for moments, waiting for it if need be."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with open(file, "a+") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-
-
 def _taken(file: Path, name: str) -> LockedError:
     owner = file.read_text().strip() or "unknown"
     return LockedError(

@@ -12,7 +12,6 @@ from kcluster.errors import ApplyError
 from kcluster.local import diagnosis, logs
 from kcluster.local.record import Record
 from kcluster.model.broker import Broker
-from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Node
 from kcluster.model.quorum import Controller
@@ -33,7 +32,7 @@ def wait(record: Record, log_sizes: Mapping[str, int]) -> None:
     `log_sizes` says where this start begins in each node's log.
     """
     deadline = time.monotonic() + PATIENCE
-    questions = Questions(record.cluster)
+    questions = Questions(record)
     waiting = list(record.cluster.nodes)
     while True:
         for node in record.cluster.nodes:
@@ -50,18 +49,19 @@ def wait(record: Record, log_sizes: Mapping[str, int]) -> None:
 class Questions:
     """Asks the nodes of a cluster whether they serve, and keeps the clients it needs for that."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._brokers = {broker.id for broker in cluster.brokers}
+    def __init__(self, record: Record) -> None:
+        self._started = record.started
+        self._brokers = {broker.id for broker in record.cluster.brokers}
         self._clients: dict[str, Kafka] = {}
 
     def serves(self, node: Node) -> bool:
         """Whether the node does its work: a member of its ensemble or quorum, a broker that knows all others."""
+        port = door(node)
+        if not ports.answers(node.host.address, port) or not ports.held_by(self._started[node.name].process.pid, port):
+            return False
         if isinstance(node, Server):
-            return bool(zookeeper.mode(node.host.address, node.client_port))
-        if isinstance(node, Controller):
-            return ports.answers(node.host.address, node.port)
-        assert isinstance(node, Broker)
-        return ports.answers(node.internal.advertised_host, node.internal.advertised_port) and self._registered(node)
+            return bool(zookeeper.mode(node.host.address, port))
+        return not isinstance(node, Broker) or self._registered(node)
 
     def _registered(self, broker: Broker) -> bool:
         """Whether the broker itself answers, and every broker is in its metadata."""
@@ -76,6 +76,16 @@ class Questions:
         except KafkaException:
             client.admin.poll(0)
             return False
+
+
+def door(node: Node) -> int:
+    """The port on which a node answers those who use it."""
+    if isinstance(node, Server):
+        return node.client_port
+    if isinstance(node, Controller):
+        return node.port
+    assert isinstance(node, Broker)
+    return node.internal.advertised_port
 
 
 def died(node: Node, log_size: int) -> ApplyError:

@@ -9,6 +9,7 @@ from typing import Any
 from kcluster import local
 from kcluster.clients import ports, processes, zookeeper
 from kcluster.errors import ExitCode, KclusterError
+from kcluster.local import readiness
 from kcluster.local.record import Record
 from kcluster.model.broker import Broker
 from kcluster.model.ensemble import Server
@@ -126,7 +127,7 @@ def _node(record: Record, node: Node, role: str | None) -> NodeStatus:
         host=node.host.name,
         kind=node.kind,
         id=node.id,
-        address=_address(node),
+        address=f"{node.host.address}:{readiness.door(node)}",
         state=("running" if role is not None else "starting") if running else ("crashed" if entry else "stopped"),
         role=role or "",
         pid=entry.process.pid if entry and running else None,
@@ -137,32 +138,34 @@ def _node(record: Record, node: Node, role: str | None) -> NodeStatus:
 
 def _roles(record: Record) -> dict[str, str]:
     """What each node that serves is in the cluster; a node that does not answer is missing here."""
-    living = [node for node in record.cluster.nodes if record.runs(node.name)]
-    roles: dict[str, str] = {}
-    for node in living:
-        if isinstance(node, Server) and (mode := zookeeper.mode(node.host.address, node.client_port)):
-            roles[node.name] = mode
-        if isinstance(node, Controller) and ports.answers(node.host.address, node.port):
-            roles[node.name] = ""
+    living = [node for node in record.cluster.nodes if _answers(record, node)]
+    roles = {node.name: "" for node in living if isinstance(node, Controller)}
+    for server in (node for node in living if isinstance(node, Server)):
+        if mode := zookeeper.mode(server.host.address, server.client_port):
+            roles[server.name] = mode
     roles |= _broker_roles([node for node in living if isinstance(node, Broker)])
     if isinstance(record.cluster.metadata, Quorum):
         roles |= _quorum_roles(record.cluster.metadata, roles)
     return roles
 
 
+def _answers(record: Record, node: Node) -> bool:
+    """Whether the node's own process accepts connections."""
+    return record.runs(node.name) and ports.held_by(record.started[node.name].process.pid, readiness.door(node))
+
+
 def _broker_roles(brokers: list[Broker]) -> dict[str, str]:
     """The brokers that are registered; with ZooKeeper one of them is the controller."""
-    open_doors = [b for b in brokers if ports.answers(b.internal.advertised_host, b.internal.advertised_port)]
-    if not open_doors:
+    if not brokers:
         return {}
     from kcluster.clients.kafka import Kafka  # lazily: a stopped cluster needs no client
 
     try:
-        metadata = Kafka(",".join(broker.internal.address for broker in open_doors)).metadata()
+        metadata = Kafka(",".join(broker.internal.address for broker in brokers)).metadata()
     except KclusterError:
         return {}
     controller = metadata.controller_id
-    return {b.name: "controller" if b.id == controller else "" for b in open_doors if b.id in metadata.brokers}
+    return {b.name: "controller" if b.id == controller else "" for b in brokers if b.id in metadata.brokers}
 
 
 def _quorum_roles(quorum: Quorum, roles: dict[str, str]) -> dict[str, str]:
@@ -178,15 +181,6 @@ def _quorum_roles(quorum: Quorum, roles: dict[str, str]) -> dict[str, str]:
         names = {each.name: "leader" if each.id == leader else "follower" for each in quorum.controllers}
         return changed | {name: role for name, role in names.items() if name in roles}
     return changed
-
-
-def _address(node: Node) -> str:
-    if isinstance(node, Server):
-        return node.client_address
-    if isinstance(node, Controller):
-        return f"{node.host.address}:{node.port}"
-    assert isinstance(node, Broker)
-    return node.internal.address
 
 
 def _row(node: NodeStatus) -> list[str | Cell]:

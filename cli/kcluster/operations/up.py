@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kcluster import paths, render
+from kcluster import render
 from kcluster.clients import java, ports
 from kcluster.errors import RefusedError
 from kcluster.local import every, lock, logs, placing, readiness, stopping, wish, writing
@@ -83,7 +83,7 @@ class Plan(Result):
 def plan(wanted: Wish) -> Plan:
     """What `up` would start, where, and on which ports."""
     cluster, origin, known = wish.grant(wanted)
-    record = _record(cluster, origin, known)
+    record = _record(cluster, origin, known, ports.free)
     rows = [
         Planned(
             node.name,
@@ -103,49 +103,42 @@ def up(wanted: Wish, progress: Progress) -> Up:
     begin = time.monotonic()
     cluster, origin, _ = wish.grant(wanted)
     found = java.require(cluster.release.java, f"Kafka {cluster.release.version}")
-    with lock.locked(wish.root(cluster.name), cluster.name):
+    with lock.locked(wish.root(cluster.name), cluster.name), ports.Reservation() as reservation:
         home = fetch(cluster.release, progress)
-        record = replace(_chosen(cluster, origin, progress), release_home=str(home))
+        record = replace(_chosen(cluster, origin, reservation, progress), release_home=str(home))
         ready = [_written(record, node.name) for node in record.cluster.nodes]
         missing = [each for each in ready if not record.runs(each.node.name)]
-        _refuse_taken_ports(missing)
+        _refuse_taken_ports(missing, reservation)
         record.save()
         if missing:
             progress(f"starting {_listed([each.node.name for each in missing])}")
-        launcher = Launcher(home, Archives.of(home, found))
-        record = _bring_up(record, launcher, missing)
+        record = _bring_up(record, Launcher(home, Archives.of(home, found)), missing)
     return _result(record, ready, missing, time.monotonic() - begin)
 
 
-def _chosen(cluster: Cluster, origin: Origin, progress: Progress) -> Record:
-    """The record with every port chosen; one `up` chooses at a time, so that no port is given away twice."""
-    with lock.waited(paths.home() / "local" / "ports.lock"):
-        known = Record.load(wish.root(cluster.name))
-        record = _record(cluster, origin, known)
-        record.save()
-    for purpose, wanted in placing.wanted_ports(cluster).items():
+def _chosen(cluster: Cluster, origin: Origin, reservation: ports.Reservation, progress: Progress) -> Record:
+    """The record with every port chosen; a port that somebody else holds is told, once."""
+    known = Record.load(wish.root(cluster.name))
+    record = _record(cluster, origin, known, lambda port: ports.free(port) and reservation.take(port))
+    told: set[int] = set()
+    for purpose, port in placing.wanted_ports(cluster).items():
         new = not known or purpose not in known.ports
-        if new and record.ports[purpose] != wanted and not _ours(record, wanted):
-            progress(f"port {wanted} is held by {ports.described(wanted)}; {purpose} is {record.ports[purpose]}")
+        if new and port not in told and port not in record.ports.values() and (holder := ports.holder(port)):
+            told.add(port)
+            progress(f"port {port} is held by {holder}: {purpose} is {record.ports[purpose]}")
     return record
 
 
-def _record(cluster: Cluster, origin: Origin, known: Record | None) -> Record:
+def _record(cluster: Cluster, origin: Origin, known: Record | None, free: Callable[[int], bool]) -> Record:
     """The record of the cluster as it is wanted, with all that is remembered of it."""
     root = wish.root(cluster.name)
     taken = every.ports(besides=cluster.name)
     kept = known.ports if known else {}
-    chosen = placing.choose_ports(
-        placing.wanted_ports(cluster), kept, lambda port: port not in taken and ports.free(port)
-    )
+    chosen = placing.choose_ports(placing.wanted_ports(cluster), kept, lambda port: port not in taken and free(port))
     placed = placing.place(cluster, placing.Placement(root, chosen))
     started = known.living() | {n: s for n, s in known.started.items() if placed.find(n)} if known else {}
     home = known.release_home if known else ""
     return Record(root, placed, origin, {**kept, **chosen}, home, started)
-
-
-def _ours(record: Record, port: int) -> bool:
-    return port in record.ports.values() or port in every.ports(besides=record.cluster.name)
 
 
 def _written(record: Record, name: str) -> Ready:
@@ -156,12 +149,12 @@ def _written(record: Record, name: str) -> Ready:
     return Ready(node, files, writing.digest(files, record.release_home))
 
 
-def _refuse_taken_ports(missing: Iterable[Ready]) -> None:
+def _refuse_taken_ports(missing: Iterable[Ready], reservation: ports.Reservation) -> None:
     taken = [
         f"port {port} of {each.node.name} ({purpose}) is held by {ports.described(port)}"
         for each in missing
         for purpose, port in placing.ports_of(each.node)
-        if not ports.free(port)
+        if not (ports.free(port) and reservation.take(port))
     ]
     if taken:
         raise RefusedError(
