@@ -35,6 +35,8 @@ def files(
 ) -> Result:
     """Show every file as it will land on the hosts, byte for byte; secrets as ********.
 
+    A cluster on this machine is shown with the folders and ports that `kcluster up` gives it.
+
     Nothing is changed anywhere. With --out only the files that differ are written,
     and other files in the folder are left alone.
 
@@ -47,7 +49,7 @@ def files(
         raise UsageError("this needs an inventory", resolution="kcluster render -i INV")
     if out and explain:
         raise UsageError("--out and --explain exclude each other", resolution="leave one of them out")
-    cluster = inventories.read(inventory)
+    cluster = render.as_placed(inventories.read(inventory))
     if explain:
         return render.explained(cluster, hosts or ())
     return render.written(cluster, out, hosts or ()) if out else render.rendered(cluster, hosts or ())

@@ -94,6 +94,24 @@ class Explained(Result):
             yield Grid(("KEY", "VALUE", "SOURCE", "WHY"), rows)
 
 
+def as_placed(cluster: Cluster) -> Cluster:
+    """A local cluster with the folders and ports that `up` gives it on this machine; any other as it is."""
+    if not cluster.local:
+        return cluster
+    from kcluster.clients import ports  # lazily: real hosts need none of it
+    from kcluster.local import every, placing, wish
+    from kcluster.local.record import Record
+
+    root = wish.root(cluster.name)
+    known = Record.load(root)
+    taken = every.ports(besides=cluster.name)
+    kept = known.ports if known else {}
+    chosen_ports = placing.choose_ports(
+        placing.wanted_ports(cluster), kept, lambda port: port not in taken and ports.free(port)
+    )
+    return placing.place(cluster, placing.Placement(root, chosen_ports))
+
+
 def rendered(cluster: Cluster, names: Sequence[str] = ()) -> Rendered:
     """Every file of the named hosts or nodes, or of all."""
     return Rendered(tuple(_placed(cluster, chosen(cluster, names))))
@@ -147,7 +165,8 @@ def _unknown(cluster: Cluster, name: str) -> UsageError:
 def _placed(cluster: Cluster, nodes: Iterable[Node]) -> Iterator[Placed]:
     for node in nodes:
         for file in render.files(cluster, node):
-            yield _place(node, file)
+            if not (node.host.local and file.role is render.Role.UNIT):  # `up` starts processes without systemd
+                yield _place(node, file)
 
 
 def _place(node: Node, file: render.File) -> Placed:

@@ -16,6 +16,7 @@ from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.settings import Setting
 
 CONTROLLER_LISTENER = "CONTROLLER"
+_AT_HOME = "a cluster on this machine is not for the network"
 
 
 def settings(cluster: Cluster, node: Node) -> tuple[Setting, ...]:
@@ -63,6 +64,8 @@ def _server(ensemble: Ensemble, server: Server) -> Iterator[Setting]:
     if server.log_dir:
         yield _own("dataLogDir", server.log_dir, "the transaction log, best on its own disk: zookeeper_log_dir")
     yield _own("clientPort", str(server.client_port), "where the brokers connect: zookeeper_client_port")
+    if server.host.local:
+        yield _own("clientPortAddress", server.host.address, _AT_HOME)
     for member in ensemble.servers:
         why = f"{member.host.name}, member {member.id} of the ensemble; the same list on every server"
         yield _own(f"server.{member.id}", member.line, why)
@@ -72,7 +75,8 @@ def _controller(quorum: Quorum, controller: Controller) -> Iterator[Setting]:
     yield _own("process.roles", "controller", "the host is in the group kafka_controller")
     yield _own("node.id", str(controller.id), "written in the inventory: kafka_controller_id")
     yield from _quorum(quorum)
-    yield _own("listeners", f"{CONTROLLER_LISTENER}://:{controller.port}", "where brokers and controllers connect")
+    address, why = (controller.host.address, _AT_HOME) if controller.host.local else ("", "where the others connect")
+    yield _own("listeners", f"{CONTROLLER_LISTENER}://{address}:{controller.port}", why)
     yield _own("listener.security.protocol.map", _protocols((), kraft=True), "the protocol of each listener")
     yield _own("log.dirs", controller.data_dir, "the log of the cluster's metadata")
 

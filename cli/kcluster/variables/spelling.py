@@ -11,7 +11,7 @@ HIDDEN = "********"
 _NAME = re.compile(r"password|passwd|secret|token|credential", re.IGNORECASE)
 _REFERENCE = re.compile(r"(\$\{[^}]*\})+")
 _OPTION = re.compile(r"""(-D\S*(?:password|passwd|secret|token)=)("[^"]*"|'[^']*'|\S+)""", re.I)
-_QUOTED = re.compile(r'[\\"$`]')
+_QUOTED = re.compile(r'[\\"]')
 _SPECIAL = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
 
 
@@ -45,5 +45,5 @@ def _escaped(value: str) -> str:
 
 
 def environment_value(value: str) -> str:
-    """A value between the double quotes of an environment file, read alike by systemd and a shell."""
+    """A value between the double quotes of an environment file; systemd takes all but these two as they are."""
     return _QUOTED.sub(lambda found: "\\" + found[0], value)

@@ -8,8 +8,14 @@ import pytest
 
 from kcluster import inventory
 from kcluster.errors import ExitCode, RefusedError, UsageError
+from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.host import Host
+from kcluster.model.listener import Listener
+from kcluster.model.release import Release
 from kcluster.operations import render
+from kcluster.render import Role
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +85,20 @@ def test_each_line_is_explained_and_secrets_stay_hidden(cluster: Cluster) -> Non
     assert [line["key"] for line in entry["lines"]] == [
         line.partition("=")[0] for line in text.splitlines() if not line.startswith("#")
     ]
+
+
+def test_a_local_cluster_is_shown_as_up_places_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KCLUSTER_HOME", str(tmp_path))
+    here = [Host(f"h{number}", f"h{number}", local=True) for number in (1, 2, 3)]
+    wanted = Listener(name="internal", port=9092, advertised_host="localhost", advertised_port=9092)
+    brokers = tuple(Broker(host=host, id=number, listeners=(wanted,)) for number, host in enumerate(here, 1))
+    placed = render.as_placed(Cluster("home", Release(), Ensemble((Server(host=here[0], id=1),)), brokers))
+    files = {at.node: at.file for at in render.rendered(placed).files if at.file.role is Role.CONFIG}
+    assert files["broker-2"].path == f"{tmp_path}/local/home/nodes/broker-2/etc/server.properties"
+    assert len({broker.internal.port for broker in placed.brokers}) == 3
+    assert all(broker.internal.bind == f"INTERNAL://127.0.0.1:{broker.internal.port}" for broker in placed.brokers)
+    assert Role.UNIT not in {at.file.role for at in render.rendered(placed).files}
+
+
+def test_a_cluster_on_real_hosts_is_shown_as_it_is(cluster: Cluster) -> None:
+    assert render.as_placed(cluster) is cluster

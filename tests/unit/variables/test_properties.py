@@ -122,3 +122,13 @@ def test_every_server_of_an_ensemble_reads_the_same_members() -> None:
     lists = [{key: s.value for key, s in one.items() if key.startswith("server.")} for one in found]
     assert lists[0] == lists[1] == lists[2]
     assert lists[0]["server.3"] == "10.0.0.3:2888:3888"
+
+
+def test_a_cluster_on_this_machine_does_not_listen_to_the_network() -> None:
+    here = Host("z1", "127.0.0.1", local=True)
+    server, controller = Server(host=here, id=1), Controller(host=here, id=3001)
+    zookeeper = settings(cluster(broker(1), metadata=Ensemble((server,))), server)
+    kraft = settings(cluster(broker(1), metadata=Quorum((controller,), "id")), controller)
+    assert zookeeper["clientPortAddress"].value == "127.0.0.1"
+    assert kraft["listeners"].value == "CONTROLLER://127.0.0.1:9093"
+    assert "clientPortAddress" not in settings(cluster(broker(1)), SERVERS.servers[0])

@@ -29,7 +29,7 @@ def test_a_key_is_spelled_so_that_it_does_not_end_early() -> None:
 
 
 def test_an_environment_value_fits_between_double_quotes() -> None:
-    assert environment_value('say "$HOME" `now` \\') == r"say \"\$HOME\" \`now\` \\"
+    assert environment_value('say "$HOME" `now` \\') == 'say \\"$HOME\\" `now` \\\\'
 
 
 @pytest.mark.parametrize(
