@@ -35,6 +35,15 @@ class Versions:
 
 
 @dataclass(frozen=True)
+class Identity:
+    """What a broker says about its cluster."""
+
+    cluster: str
+    controller: int
+    """The broker it takes for the controller, -1 for none; with KRaft any broker, which then forwards."""
+
+
+@dataclass(frozen=True)
 class Voter:
     """One member of a KRaft quorum."""
 
@@ -81,6 +90,12 @@ def cluster_id(host: str, port: int, config: Mapping[str, str] | None = None, *,
     # No topics are asked for; topics are not created; authorized operations are not wanted.
     body = struct.pack(">i???", 0, False, False, False)
     return _ask(host, port, METADATA, 8, body, _metadata, config)
+
+
+def identity(host: str, port: int, config: Mapping[str, str] | None = None) -> Identity:
+    """The cluster and the controller, as one broker sees them."""
+    body = struct.pack(">i???", 0, False, False, False)
+    return _ask(host, port, METADATA, 8, body, _identity, config)
 
 
 def quorum(host: str, port: int, config: Mapping[str, str] | None = None) -> QuorumState:
@@ -176,6 +191,10 @@ def _metadata(answer: Reader) -> str:
     answer.int32()  # throttle time
     answer.array(lambda: (answer.int32(), answer.string(), answer.int32(), answer.string()))
     return answer.string()
+
+
+def _identity(answer: Reader) -> Identity:
+    return Identity(_metadata(answer), answer.int32())
 
 
 def _described(answer: Reader) -> str:
