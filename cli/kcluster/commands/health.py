@@ -1,0 +1,62 @@
+"""`kcluster health`: say whether the cluster is healthy."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from kcluster import show
+from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, Output
+from kcluster.context import Target
+from kcluster.errors import UsageError
+from kcluster.results import Result
+
+app = typer.Typer(rich_markup_mode=None)
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def duration(text: str) -> float:
+    """Seconds from 30, 30s, 2m or 1h."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
+    if not match:
+        raise typer.BadParameter(f"{text!r} is not a duration like 30s, 2m or 1h")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+@app.command()
+def health(
+    inventory: Inventory = None,
+    name: Name = None,
+    bootstrap: Bootstrap = None,
+    client_config: ClientConfig = None,
+    wait: Annotated[
+        float | None,
+        typer.Option(parser=duration, metavar="TIME", help="Ask again until it is healthy, at most for 30s, 2m, ..."),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on, and print again whenever something changes.")] = False,
+    output: Output = show.Format.TABLE,
+) -> Result:
+    """Say whether the cluster is healthy; exit 4 when it is not.
+
+    Healthy means: every node answers; there is one ZooKeeper leader and all followers are in sync, or the KRaft
+    quorum has a leader and no voter is behind; one controller; no partition is offline, under-replicated or
+    below min.insync.replicas; every broker answers at each address it advertises; the cluster id is the same
+    everywhere. With --bootstrap the questions that need an inventory are left out, and named.
+
+    Exit code 6 when nothing answers at all.
+
+    Example: kcluster health --wait 60s && kcluster smoke
+    """
+    from kcluster.operations import health as operation
+
+    if wait is not None and watch:
+        raise UsageError("--wait ends and --watch does not", resolution="use one of them")
+    target = Target(inventory, name, bootstrap, client_config)
+    cluster = None if bootstrap else target.cluster
+    if watch:
+        for change in operation.changes(target.kafka, cluster):
+            show.result(change, output)
+    return operation.until_healthy(target.kafka, cluster, within=wait or 0.0, progress=show.progress)

@@ -1,0 +1,91 @@
+"""One verdict on a cluster: asked once, until it is a yes, or again and again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from kcluster.errors import ExitCode
+from kcluster.operations.health.checks import checks
+from kcluster.operations.health.facts import Facts, gather
+from kcluster.results import Block, Checks, Progress
+
+if TYPE_CHECKING:
+    from kcluster.clients.kafka import Kafka
+    from kcluster.model.cluster import Cluster
+
+PAUSE = 0.5
+"""Seconds between two examinations while waiting; watching is four times as calm."""
+
+
+@dataclass(frozen=True)
+class Health(Checks):
+    """The verdict, what could not be asked, and whether anybody answered."""
+
+    left_out: tuple[str, ...] = ()
+    silent: bool = False
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """UNREACHABLE when nothing answers at all, NO when something is wrong."""
+        return ExitCode.UNREACHABLE if self.silent else super().exit_code
+
+    @property
+    def signature(self) -> tuple[tuple[str, bool, str], ...]:
+        """What makes two verdicts the same: every answer, and the details of those that are no."""
+        return tuple((check.name, check.ok, "" if check.ok else check.detail) for check in self.checks)
+
+    def data(self) -> Any:
+        """The checks and what was left out."""
+        return {**super().data(), "silent": self.silent, "left_out": list(self.left_out)}
+
+    def view(self) -> Iterable[Block]:
+        """The checks, what was left out, and the verdict last."""
+        *answers, verdict = super().view()
+        yield from answers
+        yield from (f"left out: {what}" for what in self.left_out)
+        yield verdict
+
+
+def examine(kafka: Kafka, cluster: Cluster | None) -> Health:
+    """Ask every question once."""
+    facts = gather(kafka, cluster)
+    title = f"cluster {cluster.name}" if cluster else f"the cluster at {kafka.bootstrap}"
+    return Health(title, checks(facts), left_out=tuple(_left_out(facts)), silent=facts.silent)
+
+
+def until_healthy(kafka: Kafka, cluster: Cluster | None, *, within: float, progress: Progress) -> Health:
+    """Ask again until the verdict is a yes or the time is over; every change is told."""
+    deadline = time.monotonic() + within
+    told: tuple[tuple[str, bool, str], ...] = ()
+    while True:
+        health = examine(kafka, cluster)
+        if health.ok or time.monotonic() >= deadline:
+            return health
+        if health.signature != told:
+            told = health.signature
+            progress("waiting: " + "; ".join(f"{name}: {detail}" for name, ok, detail in told if not ok))
+        time.sleep(min(PAUSE, max(0.0, deadline - time.monotonic())))
+
+
+def changes(kafka: Kafka, cluster: Cluster | None) -> Iterator[Health]:
+    """The verdict now, and again whenever it is another one, for ever."""
+    told: tuple[tuple[str, bool, str], ...] | None = None
+    while True:
+        health = examine(kafka, cluster)
+        if health.signature != told:
+            told = health.signature
+            yield replace(health, title=f"{time.strftime('%H:%M:%S')} {health.title}")
+        time.sleep(PAUSE * 4)
+
+
+def _left_out(facts: Facts) -> Iterator[str]:
+    if facts.cluster is None:
+        yield "ZooKeeper or the KRaft quorum, nodes that are down, other listeners: only an inventory tells them"
+        return
+    asked = {door.node for door in facts.identities}
+    closed = [broker.name for broker in facts.cluster.brokers if broker.name not in asked]
+    if closed:
+        yield f"cluster id and controller as {', '.join(closed[:5])} see them: their listeners need credentials"
