@@ -12,7 +12,7 @@ from kcluster.inventory import cache
 from kcluster.inventory.build import cluster_from
 from kcluster.inventory.levels import Data
 from kcluster.model.cluster import Cluster
-from kcluster.model.finding import Finding, Severity, lines
+from kcluster.model.finding import Finding, Severity, report
 from kcluster.model.rules_structure import structure
 
 if TYPE_CHECKING:
@@ -53,6 +53,10 @@ def load(path: Path) -> Loaded:
         )
     try:
         return Loaded(path, cache.answer(path))
+    except OSError as problem:
+        raise InventoryError(
+            f"cannot read {problem.filename or path}: {problem.strerror}", resolution="check who may read it: ls -l"
+        ) from problem
     except InventoryError as problem:
         from kcluster.inventory.origins import syntax_error
 
@@ -73,10 +77,11 @@ def refuse(loaded: Loaded, cluster: Cluster | None, findings: list[Finding]) -> 
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if cluster and not errors:
         return cluster
-    many = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
+    reported = report(errors, loaded.origins.locate)
+    many = "1 error" if len(reported) == 1 else f"{len(reported)} errors"
     raise InventoryError(
         f"the inventory {loaded.path} is refused: {many}",
-        details="\n".join(line for finding in errors for line in lines(finding, loaded.origins.locate)),
+        details="\n".join(line for found in reported for line in found.lines),
         resolution=f"correct it, then: kcluster validate -i {loaded.path}",
     )
 

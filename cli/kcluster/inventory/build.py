@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import Any
 
 from kcluster.inventory import values
@@ -10,7 +11,7 @@ from kcluster.inventory.levels import Data, Level, Member, Tree
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server
-from kcluster.model.finding import Finding, Spot
+from kcluster.model.finding import WHO, Finding, Spot
 from kcluster.model.host import Host
 from kcluster.model.listener import Listener
 from kcluster.model.node import Layer, Places
@@ -45,6 +46,9 @@ class Builder:
 
     def cluster(self) -> Cluster | None:
         """The cluster; None when there are no brokers or nobody keeps the metadata."""
+        if not self.tree.members:
+            self.findings.append(Finding("the inventory has no hosts", "write some, or begin anew: kcluster init DIR"))
+            return None
         brokers = sorted((self._broker(member) for member in self.tree.within("kafka_broker")), key=_order)
         metadata = self._metadata()
         if not brokers:
@@ -73,7 +77,7 @@ class Builder:
             level.values[variable] = read
         self.findings += [
             Finding(
-                f"{variable} of {level.source}: {fault.message}",
+                f"{variable} of {level.title}: {fault.message}",
                 fault.resolution,
                 Spot(level.subject, variable, fault.key),
             )
@@ -135,9 +139,11 @@ class Builder:
             )
         return Host(member.name, address, member.written("ansible_connection") == "local")
 
-    def _id(self, member: Member, word: str, example: str) -> int:
+    def _id(self, member: Member, word: str, lowest: int) -> int:
         number = member.value(word)
         if number is None and member.written(word) is None:
+            used = {other.value(word) for other in self.tree.members.values()}
+            example = next(number for number in count(lowest) if number not in used)
             self.findings.append(
                 Finding(f"host {member.name} has no {word}", f"add `{word}: {example}` to it", Spot(member.name))
             )
@@ -163,7 +169,7 @@ class Builder:
             "log_dir": "zookeeper_log_dir",
         }
         return Server(
-            id=self._id(member, "zookeeper_id", "1"),
+            id=self._id(member, "zookeeper_id", 1),
             heap=member.value("zookeeper_heap", "512m"),
             **_given(member, words),
             **self._common(member, ("zookeeper_config",), ("zookeeper_environment",)),
@@ -176,7 +182,7 @@ class Builder:
             "heap": "kafka_controller_heap",
         }
         return Controller(
-            id=self._id(member, "kafka_controller_id", "3001"),
+            id=self._id(member, "kafka_controller_id", 3001),
             **_given(member, words),
             **self._common(
                 member,
@@ -189,7 +195,7 @@ class Builder:
         common = self._common(member, ("kafka_config",), ("kafka_environment",))
         listeners = _listeners(member, common["host"])
         return Broker(
-            id=self._id(member, "kafka_broker_id", "1"),
+            id=self._id(member, "kafka_broker_id", 1),
             listeners=listeners,
             inter_broker_listener=self._inter_broker(member, listeners),
             **_given(member, {"data_dirs": "kafka_data_dirs", "rack": "kafka_rack", "heap": "kafka_heap"}),
@@ -205,9 +211,10 @@ class Builder:
             near = closest(wanted, names.values())
             self.findings.append(
                 Finding(
-                    f"the inter-broker listener {wanted} of {member.name} is not among its listeners",
+                    f"the inter-broker listener {wanted} of {WHO} is not among the listeners",
                     f"write kafka_inter_broker_listener: {near or standard}",
                     Spot(member.name, "kafka_inter_broker_listener"),
+                    who=member.name,
                 )
             )
         return names.get(wanted.lower(), standard)
@@ -247,7 +254,7 @@ def _listeners(member: Member, host: Host) -> tuple[Listener, ...]:
 def _unknown(variable: str, level: Level) -> Finding:
     near = closest(variable, WORDS)
     hint = f"did you mean {near}?" if near else "see docs/variables.md for the words there are"
-    return Finding(f"{variable} of {level.source} is not a word of kcluster", hint, Spot(level.subject, variable))
+    return Finding(f"{variable} of {level.title} is not a word of kcluster", hint, Spot(level.subject, variable))
 
 
 def _disagreement(word: str, said: dict[str, Any], hosts: list[str]) -> Finding:

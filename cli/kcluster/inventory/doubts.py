@@ -23,7 +23,7 @@ def _variables(tree: Tree) -> Iterator[Finding]:
     for variable, level in first.items():
         if not variable.startswith(PREFIXES) and (near := _meant(variable, WORDS)):
             yield Finding(
-                f"{variable} of {level.source} is not a word of kcluster",
+                f"{variable} of {level.title} is not a word of kcluster",
                 f"did you mean {near}?",
                 Spot(level.subject, variable),
             )
@@ -45,7 +45,7 @@ def _ids(tree: Tree) -> Iterator[Finding]:
     """An id on a host that is not in the group it belongs to."""
     for member in tree.members.values():
         for word, group in _IDS.items():
-            if word in member.levels[-1].written and group not in member.groups:
+            if word in member.levels[-1].written and group not in member.groups and tree.within(group):
                 yield Finding(
                     f"host {member.name} has a {word} but is not in the group {group}",
                     f"add it to the group {group}, or remove the id",

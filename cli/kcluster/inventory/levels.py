@@ -22,7 +22,12 @@ class Level:
     written: Mapping[str, Any]
     """The variables as they are written."""
     values: dict[str, Any] = field(default_factory=dict)
-    """Our own words among them, read; filled in by `read_words`."""
+    """Our own words among them, read; filled in while the cluster is built."""
+
+    @property
+    def title(self) -> str:
+        """The level in a sentence."""
+        return "all hosts" if self.source == "cluster" else self.source
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,13 @@ def _listener(value: Any, faults: Faults) -> dict[str, Any] | None:
         _wanted(faults, "a listener's name", name, "use a letter, then letters, digits, `_` and `-`", name)
     if protocol.upper() not in PROTOCOLS:
         near = closest(protocol.upper(), PROTOCOLS)
-        _wanted(faults, f"a protocol of listener {name}", protocol, f"write {near or ', '.join(PROTOCOLS)}", name)
+        _wanted(
+            faults,
+            f"a protocol of listener {name}",
+            protocol,
+            f"write {near}" if near else f"write one of {', '.join(PROTOCOLS)}",
+            name,
+        )
     ports: dict[str, Any] = {key: _port(entry[key], faults) for key in ("port", "advertised_port") if key in entry}
     if entry and "port" not in entry:
         faults.append(Fault(f"listener {name} has no port", "add `port: 9092`", name))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kcluster.model import defaults
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
-from kcluster.model.finding import Finding, Spot, warning
+from kcluster.model.finding import Finding, Spot, some, warning
 from kcluster.model.node import Kind
 from kcluster.model.topic import Topic
 from kcluster.model.written import spot_of, written
@@ -114,7 +114,7 @@ def racks(cluster: Cluster) -> Iterator[Finding]:
     if count and without:
         names = [broker.host.name for broker in without]
         yield Finding(
-            f"{_brokers(len(names))} without a rack ({_some(names)}), others with one: Kafka then refuses to place topics",
+            f"{_brokers(len(names))} without a rack ({some(names)}), others with one: Kafka then places no topics",
             "write kafka_rack for every broker, or for none",
             Spot(names[0]),
         )
@@ -145,10 +145,6 @@ def topics_once(cluster: Cluster) -> Iterator[Finding]:
                 "rename one of them",
                 Spot("all", "kafka_topics", topic.name),
             )
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 
 def _brokers(count: int) -> str:

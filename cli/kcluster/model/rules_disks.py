@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Server
-from kcluster.model.finding import Finding, Spot
+from kcluster.model.finding import WHO, Finding, Spot
 from kcluster.model.node import Node
 from kcluster.model.quorum import Controller
 
@@ -21,9 +21,10 @@ def temporary(cluster: Cluster) -> Iterator[Finding]:
         found = next((folder for folder in _CLEANED if _inside(path, folder)), "")
         if found:
             yield Finding(
-                f"{word} of {node.host.name} is {path}; the system deletes what lies in {found}",
-                "use a directory on a disk that stays, such as /var/lib/kafka",
+                f"{word} of {WHO} is {path}; the system deletes what lies in {found}",
+                "use a directory on a disk that stays",
                 Spot(node.host.name, word),
+                who=node.host.name,
             )
 
 
@@ -36,10 +37,14 @@ def overlapping(cluster: Cluster) -> Iterator[Finding]:
         for place, (node, path, word) in enumerate(found):
             for other, inner, _ in found[:place]:
                 if _inside(path, inner) or _inside(inner, path):
+                    both = f"{inner} and {path}"
+                    if node is not other:
+                        both = f"{inner} of {other.name} and {path} of {node.name}"
                     yield Finding(
-                        f"{path} of {node.name} and {inner} of {other.name} on {node.host.name} overlap",
+                        f"the data directories {both} overlap on {WHO}",
                         "give each data directory a place of its own",
                         Spot(node.host.name, word),
+                        who=node.host.name,
                     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Server
-from kcluster.model.finding import Finding, Severity, Spot
+from kcluster.model.finding import WHO, Finding, Severity, Spot, some
 from kcluster.model.host import Host
 from kcluster.model.node import Node
 from kcluster.model.quorum import Controller
@@ -31,20 +31,22 @@ def advertised_addresses(cluster: Cluster) -> Iterator[Finding]:
     for broker in cluster.brokers:
         for listener in broker.listeners:
             address = listener.advertised_host
-            who = f"listener {listener.name} of {broker.host.name}"
+            who = f"listener {listener.name} of {WHO}"
             spot = Spot(broker.host.name, "kafka_listeners", listener.name)
             if address in _EVERY_ADDRESS:
                 yield Finding(
                     f"{who} advertises {address}, which is no address to connect to",
                     "write an advertised_host that clients can resolve, or leave it out",
                     spot,
+                    who=broker.host.name,
                 )
             elif _loopback(address) and not broker.host.local:
                 yield Finding(
                     f"{who} advertises {address}, where others find themselves",
-                    f"set ansible_host or advertised_host of {broker.host.name} to an address that others can reach",
+                    f"set ansible_host or advertised_host of {WHO} to an address that others can reach",
                     spot,
                     Severity.WARNING if alone else Severity.ERROR,
+                    broker.host.name,
                 )
 
 
@@ -73,7 +75,7 @@ def advertised_once(cluster: Cluster) -> Iterator[Finding]:
             broker, name = found[-1]
             address = next(listener.address for listener in broker.listeners if listener.name == name)
             yield Finding(
-                f"{address} is advertised by {_and([each.host.name for each, _ in found])}",
+                f"{address} is advertised by {some(each.host.name for each, _ in found)}",
                 "give each broker an advertised_host or advertised_port of its own",
                 Spot(broker.host.name, "kafka_listeners", name),
             )
@@ -86,9 +88,10 @@ def listener_names(cluster: Cluster) -> Iterator[Finding]:
         for listener in broker.listeners:
             if listener.label in seen:
                 yield Finding(
-                    f"{broker.host.name} has two listeners named {listener.name}",
+                    f"two listeners of {WHO} are named {listener.name}, and Kafka does not tell upper from lower case",
                     "rename one of them",
                     Spot(broker.host.name, "kafka_listeners", listener.name),
+                    who=broker.host.name,
                 )
             seen.add(listener.label)
 
@@ -102,32 +105,31 @@ def ports(cluster: Cluster) -> Iterator[Finding]:
     for (machine, port), found in holders.items():
         if len(found) > 1:
             node, _, word = found[-1]
+            shared = any(each is not node for each, _, _ in found)
+            wanted = [f"{what} of {each.name}" if shared else what for each, what, _ in found]
             yield Finding(
-                f"port {port} of {machine} is wanted {_times(len(found))}: {_and([what for _, what, _ in found])}",
-                f"give {found[-1][1]} another {word}",
+                f"port {port} of {WHO} is wanted {_times(len(found))}: for {some(wanted)}",
+                f"change {word} of {node.host.name}" if shared else f"change {word}",
                 Spot(node.host.name, word),
+                who=machine,
             )
 
 
 def _ports(node: Node) -> Iterator[tuple[int, str, str]]:
     """The ports of a node, what each is for, and the word that sets it."""
     if isinstance(node, Server):
-        yield node.client_port, f"the clients of {node.name}", "zookeeper_client_port"
-        yield node.peer_port, f"the peers of {node.name}", "zookeeper_peer_port"
-        yield node.election_port, f"the election of {node.name}", "zookeeper_election_port"
+        yield node.client_port, "the clients", "zookeeper_client_port"
+        yield node.peer_port, "the peers", "zookeeper_peer_port"
+        yield node.election_port, "the election", "zookeeper_election_port"
     elif isinstance(node, Controller):
-        yield node.port, node.name, "kafka_controller_port"
+        yield node.port, "the listener", "kafka_controller_port"
     elif isinstance(node, Broker):
         for listener in node.listeners:
-            yield listener.port, f"listener {listener.name} of {node.name}", "kafka_listeners"
+            yield listener.port, f"listener {listener.name}", "kafka_listeners"
 
 
 def _times(count: int) -> str:
     return "twice" if count == 2 else f"{count} times"
-
-
-def _and(names: list[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 RULES = (advertised_addresses, keepers_addresses, advertised_once, listener_names, ports)

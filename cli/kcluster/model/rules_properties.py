@@ -20,7 +20,7 @@ def owned(cluster: Cluster) -> Iterator[Finding]:
         for key, value in layer.properties.items():
             if word := word_for(key):
                 yield Finding(
-                    f"{key}={value} of {layer.source} is written by kcluster and cannot be set by hand",
+                    f"{key}={value} of {_title(layer)} is written by kcluster and cannot be set by hand",
                     f"remove it; it follows from {word}",
                     spot(kind, layer.source, key),
                 )
@@ -99,6 +99,10 @@ def _example(known: Property) -> str:
     if known.valid.startswith("[") and ",..." in known.valid:
         wanted = f"write a number in {known.valid}"
     return f"{wanted}; Kafka's default is {known.default}" if known.default else wanted
+
+
+def _title(layer: Layer) -> str:
+    return "all hosts" if layer.source == "cluster" else layer.source
 
 
 def _layers(cluster: Cluster) -> Iterator[tuple[Kind, Layer]]:

@@ -15,16 +15,16 @@ from kcluster.model.written import spot_of, written
 def majority(cluster: Cluster) -> Iterator[Finding]:
     """An odd number of keepers: an even one tolerates no more failures, and a single one none."""
     nodes = cluster.metadata.nodes
-    what, group = ("ZooKeeper servers", "zookeeper") if _zookeeper(cluster) else ("controllers", "kafka_controller")
+    what, group = ("ZooKeeper server", "zookeeper") if _zookeeper(cluster) else ("controller", "kafka_controller")
     if len(nodes) % 2 == 0:
         yield Finding(
-            f"{len(nodes)} {what} tolerate {cluster.metadata.tolerates} failures, no more than {len(nodes) - 1} would",
+            f"{len(nodes)} {what}s tolerate {_failures(cluster.metadata.tolerates)}, as {len(nodes) - 1} would",
             f"make it {len(nodes) + 1} or {len(nodes) - 1} hosts in the group {group}",
             Spot(group),
         )
     elif len(nodes) == 1 and not cluster.local:
         yield warning(
-            f"only 1 of {what}: the cluster stops when it does", f"put 3 hosts into the group {group}", Spot(group)
+            f"only one {what}: the cluster stops when it does", f"put 3 hosts into the group {group}", Spot(group)
         )
 
 
@@ -100,6 +100,10 @@ def jmx_port(cluster: Cluster) -> Iterator[Finding]:
                 f"set -Dcom.sun.management.jmxremote.port={port} in KAFKA_OPTS instead",
                 Spot(node.host.name, word, "JMX_PORT"),
             )
+
+
+def _failures(count: int) -> str:
+    return {0: "no failure", 1: "1 failure"}.get(count, f"{count} failures")
 
 
 def _zookeeper(cluster: Cluster) -> bool:

@@ -20,7 +20,7 @@ from kcluster.model import (
 )
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
-from kcluster.model.finding import Finding, Severity
+from kcluster.model.finding import Finding, Reported, Severity, report
 from kcluster.results import Block, Cell, Result, Tone
 
 Rule = Callable[[Cluster], Iterable[Finding]]
@@ -34,16 +34,6 @@ RULES: tuple[Rule, ...] = (
     *rules_properties.RULES,
 )
 """Every rule about a cluster: a small pure function."""
-
-
-@dataclass(frozen=True)
-class Reported:
-    """A finding with the place where it is written."""
-
-    severity: Severity
-    message: str
-    place: str
-    resolution: str
 
 
 @dataclass(frozen=True)
@@ -91,11 +81,9 @@ class Validation(Result):
         """Each finding, then one line with the verdict."""
         for found in self.findings:
             tone = Tone.BAD if found.severity is Severity.ERROR else Tone.WARN
-            yield Cell(f"{found.severity}: {found.message}", tone)
-            if found.place:
-                yield f"  at {found.place}"
-            if found.resolution:
-                yield f"  try: {found.resolution}"
+            first, *others = found.lines
+            yield Cell(first, tone)
+            yield from others
         summary = f"{self.summary}; " if self.summary else ""
         yield Cell(
             f"{self.inventory}: {summary}{self._counts()}{' - refused' if self.refused else ''}",
@@ -117,10 +105,7 @@ def validate(path: Path, *, strict: bool = False) -> Validation:
     return Validation(
         inventory=str(path),
         summary=describe(cluster) if cluster else "",
-        findings=tuple(
-            Reported(found.severity, found.message, loaded.origins.locate(found.spot), found.resolution)
-            for found in sorted(dict.fromkeys(findings), key=lambda found: found.severity is not Severity.ERROR)
-        ),
+        findings=report(findings, loaded.origins.locate),
         strict=strict,
     )
 

@@ -1,0 +1,49 @@
+"""`kcluster init`: options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kcluster import show
+from kcluster.commands.options import Output
+from kcluster.operations import init as operation
+from kcluster.results import Result
+
+app = typer.Typer(rich_markup_mode=None)
+
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="Where to write it; must not exist or be empty.")]
+Brokers = Annotated[int, typer.Option("--brokers", metavar="N", help="How many brokers.")]
+Zookeepers = Annotated[int | None, typer.Option("--zookeepers", metavar="N", help="How many ZooKeeper servers. [3]")]
+Kraft = Annotated[bool, typer.Option("--kraft", help="KRaft controllers instead of ZooKeeper.")]
+Controllers = Annotated[
+    int | None, typer.Option("--controllers", metavar="N", help="How many controllers, with --kraft. [3]")
+]
+Hosts = Annotated[
+    str, typer.Option("--hosts", metavar="A,B,C", help="The hosts, separated by commas. Without it: this machine.")
+]
+ClusterName = Annotated[str, typer.Option("--name", metavar="NAME", help="The cluster's name. [DIR's name]")]
+
+
+@app.command()
+def init(
+    directory: Directory,
+    brokers: Brokers = 3,
+    zookeepers: Zookeepers = None,
+    kraft: Kraft = False,
+    controllers: Controllers = None,
+    hosts: Hosts = "",
+    name: ClusterName = "",
+    output: Output = show.Format.TABLE,
+) -> Result:
+    """Write a starter inventory that validates at once.
+
+    Without --hosts every node lives on this machine, and `kcluster up` starts it. With --hosts the nodes are spread
+    over the hosts: apart when there are enough of them, else the keepers of the metadata beside the brokers.
+
+    Example: kcluster init inventories/demo --brokers 3 --hosts kafka1,kafka2,kafka3
+    """
+    named = [host.strip() for host in hosts.split(",")] if hosts else []
+    return operation.init(directory, operation.Wish(brokers, zookeepers, kraft, controllers, named, name))
