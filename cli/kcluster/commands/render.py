@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from kcluster import complete, show
 from kcluster import inventory as inventories
-from kcluster import show
 from kcluster.commands.options import Inventory, Output
 from kcluster.errors import UsageError
 from kcluster.operations import render
@@ -21,7 +21,11 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 def files(
     hosts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="HOST", help="Hosts or nodes (broker1, broker-1); all when none is named."),
+        typer.Argument(
+            metavar="HOST",
+            autocompletion=complete.nodes,
+            help="Hosts or nodes (broker1, broker-1); all when none is named.",
+        ),
     ] = None,
     inventory: Inventory = None,
     out: Annotated[
