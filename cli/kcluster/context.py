@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kcluster import inventory, local
 from kcluster.clients.kafka import Kafka
 from kcluster.errors import UsageError
-from kcluster.model.cluster import Cluster
+
+if TYPE_CHECKING:
+    from kcluster.model.cluster import Cluster
 
 
 @dataclass
@@ -26,6 +28,8 @@ class Target:
         """The cluster's model: as it runs on this machine when it is local, else as the inventory says."""
         if self.bootstrap:
             raise UsageError("this needs an inventory or a local cluster", resolution="use -i INV or -n NAME")
+        from kcluster import inventory, local  # here, because --bootstrap does not need them
+
         if self.name:
             return local.running(self.name)
         if self.inventory:
@@ -36,8 +40,14 @@ class Target:
     @cached_property
     def kafka(self) -> Kafka:
         """A client of the cluster."""
-        settings = inventory.client_properties(self.client_config) if self.client_config else {}
-        return Kafka(self.bootstrap or self.cluster.bootstrap, settings)
+        return Kafka(self.bootstrap or self.cluster.bootstrap, self._client_properties())
+
+    def _client_properties(self) -> dict[str, str]:
+        if not self.client_config:
+            return {}
+        from kcluster import inventory
+
+        return inventory.client_properties(self.client_config)
 
     @property
     def spelled(self) -> str:

@@ -1,4 +1,7 @@
-"""`kcluster topic`: options, help and questions of the topic commands."""
+"""`kcluster topic`: options, help and questions of the topic commands.
+
+Each command imports only its own operation: `topic list` is typed all day and must not wait for the others.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,6 @@ from kcluster.commands.options import (
     confirm_by_name,
 )
 from kcluster.context import Target
-from kcluster.operations.topic import alter, change, create, delete, look, names, plan
 from kcluster.results import Result
 
 app = typer.Typer(
@@ -51,6 +53,8 @@ def list_(
     output: Output = show.Format.TABLE,
 ) -> Result:
     """List the topics with their numbers and a word where something is wrong."""
+    from kcluster.operations.topic import look
+
     return look.listing(Target(inventory, name, bootstrap, client_config).kafka, internal=internal)
 
 
@@ -78,6 +82,8 @@ def describe(
 
     Below a topic's name stand the properties that were set for it. The filters add up, and look at internal topics too.
     """
+    from kcluster.operations.topic import look
+
     asked = {
         look.Fault.UNDER_REPLICATED: under_replicated,
         look.Fault.OFFLINE: offline,
@@ -108,6 +114,8 @@ def create_(
 
     Example: kcluster topic create orders --partitions 10 --replication-factor 3 -c retention.ms=86400000
     """
+    from kcluster.operations.topic import create, names
+
     kafka = Target(inventory, name, bootstrap, client_config).kafka
     return create.create(kafka, topic, partitions, replication_factor, names.settings(config or ()))
 
@@ -133,6 +141,8 @@ def alter_(
 
     With more partitions the records of a key go to another partition than before.
     """
+    from kcluster.operations.topic import alter, change, names
+
     kafka = Target(inventory, name, bootstrap, client_config).kafka
     wanted = alter.alter(kafka, topic, partitions, names.settings(config or ()), unset or ())
     if not wanted.steps:
@@ -158,6 +168,8 @@ def delete_(
 
     Internal topics are never deleted.
     """
+    from kcluster.operations.topic import delete
+
     kafka = Target(inventory, name, bootstrap, client_config).kafka
     doomed = delete.doomed(kafka, topics)
     for topic, loss in doomed:
@@ -175,6 +187,8 @@ def plan_(
     output: Output = show.Format.TABLE,
 ) -> Result:
     """Show what `apply` would do to bring the inventory's `kafka_topics` into being; changes nothing."""
+    from kcluster.operations.topic import plan
+
     target = Target(inventory, name)
     return plan.plan(target.kafka, target.cluster.topics, prune=prune)
 
@@ -193,6 +207,8 @@ def apply_(
     Nothing is deleted without --prune, and with it only after the cluster's name was given (--confirm in scripts).
     Partitions only grow; a different replication factor is reported and not changed here.
     """
+    from kcluster.operations.topic import change, plan
+
     target = Target(inventory, name)
     wanted = plan.plan(target.kafka, target.cluster.topics, prune=prune)
     if not wanted.steps:
@@ -205,5 +221,5 @@ def apply_(
     return change.carry_out(target.kafka, wanted, show.progress)
 
 
-def _preview(wanted: change.Plan) -> None:
+def _preview(wanted: Result) -> None:
     show.result(wanted, show.Format.TABLE, out=sys.stderr)

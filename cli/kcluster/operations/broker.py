@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from kcluster.clients import wire
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.errors import KclusterError, RefusedError
-from kcluster.operations.servers import Answers, ask_all, human, release_of
+from kcluster.operations.servers import Answers, ask_all, release_of
+from kcluster.operations.topic.look import in_bytes
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _row(row: Row) -> list[str | Cell]:
         row.version or "-",
         str(row.partitions),
         str(row.leaders),
-        "-" if row.size_bytes is None else human(row.size_bytes),
+        "-" if row.size_bytes is None else in_bytes(row.size_bytes),
     ]
 
 

@@ -59,15 +59,6 @@ def sizes_of(
     return {place: size for place, size in found.items() if size is not None}
 
 
-def human(size: float) -> str:
-    """A number of bytes as people say it: 1.4 GiB."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"
-
-
 _PRODUCE, _FETCH, _LIST_OFFSETS, _OFFSET_COMMIT = 0, 1, 2, 8
 
 _NEWEST = {_PRODUCE: 13, _FETCH: 18, _LIST_OFFSETS: 11, _OFFSET_COMMIT: 10}

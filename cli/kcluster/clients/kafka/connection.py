@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kcluster.errors import KclusterError, RefusedError, UnreachableError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from confluent_kafka import Consumer, Producer
     from confluent_kafka.admin import AdminClient
     from confluent_kafka.admin._metadata import ClusterMetadata

@@ -9,7 +9,6 @@ from typing import Any
 
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.clients.kafka.topics import Partition, TopicState
-from kcluster.operations.servers import ask_all, human, sizes_of
 from kcluster.operations.topic import names
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
@@ -149,9 +148,18 @@ class Description(Result):
             ",".join(racks) if any(racks) else "",
             "-" if part.start is None else str(part.start),
             "-" if part.end is None else str(part.end),
-            "-" if size is None else human(size),
+            "-" if size is None else in_bytes(size),
             Cell(", ".join(wrong), TONES.get(wrong[0], Tone.DIM)) if wrong else Cell("ok", Tone.GOOD),
         ]
+
+
+def in_bytes(size: float) -> str:
+    """A number of bytes as people say it: 1.4 GiB."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
 
 
 _COLUMNS = ("PARTITION", "LEADER", "REPLICAS", "ISR", "OFFLINE", "RACKS", "START", "END", "SIZE", "STATE")
@@ -174,6 +182,8 @@ def describe(
     kafka: Kafka, wanted: Sequence[str] = (), *, internal: bool = False, only: Sequence[Fault] = ()
 ) -> Description:
     """The topics of these names, or all; with `only`, the partitions that have one of these faults."""
+    from kcluster.operations.servers import ask_all, sizes_of
+
     known = topics.topics(kafka)
     everything = [topic for topic in known.values() if internal or only or not topic.internal]
     chosen = names.pick(known, wanted) if wanted else everything
