@@ -1,0 +1,72 @@
+"""What is in the cache is whole, or it is not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kcluster.model.release import Release
+from kcluster.releases import cache
+from kcluster.releases.fetch import fetch
+
+RELEASE = Release("9.9.9", sources=("cache",))
+
+
+@pytest.fixture
+def home(bundle: Path) -> Path:
+    return fetch(Release("9.9.9", sources=(str(bundle),)), print)
+
+
+def test_a_release_is_there_only_when_it_is_marked(home: Path) -> None:
+    assert cache.installed(RELEASE) == home
+    (home / cache.MARKER).unlink()
+    assert cache.installed(RELEASE) is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"source": "maven"}', '{"source": "x", "files": {"a": 1}}'])
+def test_a_marker_that_cannot_be_read_is_no_marker(home: Path, text: str) -> None:
+    (home / cache.MARKER).write_text(text)
+    assert cache.installed(RELEASE) is None
+    assert [one.file for one in cache.differences(RELEASE)] == [cache.MARKER]
+
+
+@pytest.mark.parametrize("damage", ["", "jar"])
+def test_a_file_that_was_cut_off_is_noticed_by_its_size(home: Path, damage: str) -> None:
+    (home / "libs/a-1.jar").write_text(damage)
+    assert cache.installed(RELEASE) is None
+
+
+def test_every_kind_of_difference_is_named(home: Path) -> None:
+    (home / "config/a.properties").write_text("a=2\n")
+    (home / "bin/run.sh").unlink()
+    (home / "libs/b.jar").touch()
+    problems = {one.file: one.problem for one in cache.differences(RELEASE)}
+    assert problems["bin/run.sh"] == "missing"
+    assert problems["libs/b.jar"] == "extra: the release does not have it"
+    assert problems["config/a.properties"].startswith("wrong: expected SHA-256 ")
+    assert len(problems) == 3
+
+
+def test_what_others_put_beside_the_releases_own_folders_is_not_a_difference(home: Path) -> None:
+    (home / "logs").mkdir()
+    (home / "logs" / "server.log").touch()
+    assert cache.differences(RELEASE) == []
+
+
+def test_a_damaged_release_is_named_and_fetched_again(home: Path, bundle: Path) -> None:
+    (home / "libs/a-1.jar").write_text("half")
+    said: list[str] = []
+    fetch(Release("9.9.9", sources=("cache", str(bundle))), said.append)
+    what = "libs/a-1.jar: wrong: expected 150000 bytes, observed 4"
+    assert said[0] == f"the cached kafka_2.13-9.9.9 is damaged ({what}): fetching it again"
+    assert cache.differences(RELEASE) == []
+
+
+def test_a_changed_byte_is_found_when_every_file_is_read(home: Path, bundle: Path) -> None:
+    (home / "config/a.properties").write_text("a=2\n")
+    source = Release("9.9.9", sources=("cache", str(bundle)))
+    fetch(source, print)
+    assert cache.differences(RELEASE) != []
+    fetch(source, print, thorough=True)
+    assert cache.differences(RELEASE) == []
