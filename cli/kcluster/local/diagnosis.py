@@ -22,9 +22,16 @@ PORT_IN_USE = Cause(
     "a port it needs is in use",
     "end the process that holds the port, then `kcluster up`",
 )
+STILL_REGISTERED = Cause(
+    r"KeeperErrorCode = NodeExists",
+    "ZooKeeper still knows it from before it was killed",
+    "wait half a minute, then `kcluster up`; or another broker has the same id",
+)
+"""It goes by itself: ZooKeeper forgets a killed broker when its session ends."""
 
 KNOWN = (
     PORT_IN_USE,
+    STILL_REGISTERED,
     Cause(r"No space left on device", "the disk is full", "make room, then `kcluster up`; see `df -h`"),
     Cause(
         r"OutOfMemoryError|Could not reserve enough space|Cannot allocate memory|insufficient memory",

@@ -18,9 +18,17 @@ ADDRESS = "127.0.0.1"
 HEAP = "256m"
 _UNSET_HEAP = Node.__dataclass_fields__["heap"].default
 
-# When all brokers of a cluster stop together, the last ones have nobody to hand their partitions to:
-# asking again five seconds later, as the default is, only makes `down` slow.
-_LOCAL = Layer("kcluster up", {"controlled.shutdown.retry.backoff.ms": "200"})
+_WITH_ZOOKEEPER = Layer(
+    "kcluster up",
+    {
+        # When all brokers stop together, the last ones have nobody to hand their partitions to:
+        # asking again five seconds later, as the default is, only makes `down` slow.
+        "controlled.shutdown.retry.backoff.ms": "200",
+        # So long a killed broker stays registered, and so long its next start is refused.
+        "zookeeper.session.timeout.ms": "10000",
+    },
+)
+"""What is different on one machine; people's own settings win."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,8 @@ def place(cluster: Cluster, placement: Placement) -> Cluster:
         placed: Ensemble | Quorum = replace(metadata, servers=tuple(_server(s, placement) for s in metadata.servers))
     else:
         placed = replace(metadata, controllers=tuple(_controller(c, placement) for c in metadata.controllers))
-    return replace(cluster, metadata=placed, brokers=tuple(_broker(b, placement) for b in cluster.brokers))
+    below = (_WITH_ZOOKEEPER,) if isinstance(metadata, Ensemble) else ()
+    return replace(cluster, metadata=placed, brokers=tuple(_broker(b, placement, below) for b in cluster.brokers))
 
 
 def folder(root: Path, node: str) -> Path:
@@ -97,7 +106,7 @@ def _controller(controller: Controller, placement: Placement) -> Controller:
     )
 
 
-def _broker(broker: Broker, placement: Placement) -> Broker:
+def _broker(broker: Broker, placement: Placement, below: tuple[Layer, ...]) -> Broker:
     home = folder(placement.root, broker.name)
     several = len(broker.data_dirs) > 1
     listeners = []
@@ -107,6 +116,7 @@ def _broker(broker: Broker, placement: Placement) -> Broker:
     return replace(
         broker,
         **_common(broker, placement),
+        layers=(*below, *broker.layers),
         listeners=tuple(listeners),
         data_dirs=tuple(
             str(home / (f"data-{number}" if several else "data")) for number in range(1, len(broker.data_dirs) + 1)
@@ -123,10 +133,8 @@ def _common(node: Node, placement: Placement) -> dict[str, Any]:
         config_dir=str(home / "etc"),
         log_dir=str(home / "logs"),
     )
-    layers = (_LOCAL, *node.layers) if isinstance(node, Broker) else node.layers
     return {
         "host": Host(node.host.name, ADDRESS, local=True),
         "heap": HEAP if node.heap == _UNSET_HEAP else node.heap,
         "places": places,
-        "layers": layers,
     }

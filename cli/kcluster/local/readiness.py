@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kcluster.clients import ports, zookeeper
@@ -26,38 +26,48 @@ _ANSWER = 0.2
 _LINES = 12
 
 
-def wait(record: Record, log_sizes: Mapping[str, int]) -> None:
+def wait(record: Record, log_sizes: dict[str, int], again: Callable[[Record, Node], Record]) -> Record:
     """Return when every node serves; raise as soon as one has died, or when time is up.
 
-    `log_sizes` says where this start begins in each node's log.
+    `log_sizes` says where this start begins in each node's log. A broker that ZooKeeper still knows from before
+    it was killed is started once more with `again`, which gives the new record.
     """
     deadline = time.monotonic() + PATIENCE
     questions = Questions(record)
     waiting = list(record.cluster.nodes)
-    while True:
+    while waiting:
         for node in record.cluster.nodes:
             if not alive(record.started[node.name].process):
-                raise died(node, log_sizes.get(node.name, 0))
+                _give_up_unless_registered(node, log_sizes)
+                record = questions.record = again(record, node)
         waiting = [node for node in waiting if not questions.serves(node)]
-        if not waiting:
-            return
-        if time.monotonic() > deadline:
+        if waiting and time.monotonic() > deadline:
             raise _too_slow(waiting[0], log_sizes.get(waiting[0].name, 0))
-        time.sleep(_POLL)
+        time.sleep(_POLL if waiting else 0)
+    return record
+
+
+def _give_up_unless_registered(node: Node, log_sizes: dict[str, int]) -> None:
+    """Raise for a dead node, unless its cause goes by itself."""
+    found = diagnosis.cause_of(last_words(node, log_sizes.get(node.name, 0)))
+    if node.name not in log_sizes or not found or found[0] is not diagnosis.STILL_REGISTERED:
+        raise died(node, log_sizes.get(node.name, 0))
+    log_sizes[node.name] = logs.size(logs.main_log(node))
 
 
 class Questions:
     """Asks the nodes of a cluster whether they serve, and keeps the clients it needs for that."""
 
     def __init__(self, record: Record) -> None:
-        self._started = record.started
+        self.record = record
         self._brokers = {broker.id for broker in record.cluster.brokers}
         self._clients: dict[str, Kafka] = {}
 
     def serves(self, node: Node) -> bool:
         """Whether the node does its work: a member of its ensemble or quorum, a broker that knows all others."""
         port = door(node)
-        if not ports.answers(node.host.address, port) or not ports.held_by(self._started[node.name].process.pid, port):
+        pid = self.record.started[node.name].process.pid
+        if not (ports.answers(node.host.address, port) and ports.held_by(pid, port)):
             return False
         if isinstance(node, Server):
             return bool(zookeeper.mode(node.host.address, port))

@@ -16,6 +16,7 @@ from kcluster.local.record import Origin, Record
 from kcluster.local.starting import Launcher, Ready
 from kcluster.local.wish import Wish
 from kcluster.model.cluster import Cluster
+from kcluster.model.node import Node
 from kcluster.model.quorum import Quorum
 from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
 
@@ -112,7 +113,7 @@ def up(wanted: Wish, progress: Progress) -> Up:
         record.save()
         if missing:
             progress(f"starting {_listed([each.node.name for each in missing])}")
-        record = _bring_up(record, Launcher(home, Archives.of(home, found)), missing)
+        record = _bring_up(record, Launcher(home, Archives.of(home, found)), missing, progress)
     return _result(record, ready, missing, time.monotonic() - begin)
 
 
@@ -162,14 +163,25 @@ def _refuse_taken_ports(missing: Iterable[Ready], reservation: ports.Reservation
         )
 
 
-def _bring_up(record: Record, launcher: Launcher, missing: Sequence[Ready]) -> Record:
+def _bring_up(record: Record, launcher: Launcher, missing: Sequence[Ready], progress: Progress) -> Record:
     """Start the missing nodes and wait until all serve; if that fails, stop again what was started."""
     sizes = {each.node.name: logs.size(logs.main_log(each.node)) for each in missing}
+    by_name = {each.node.name: each for each in missing}
+
+    def again(before: Record, node: Node) -> Record:
+        if node.name not in told:
+            told.add(node.name)
+            progress(
+                f"ZooKeeper still knows {node.name} from before it was killed: starting it until that is forgotten"
+            )
+        return launcher.start(before, [by_name[node.name]], Record.save)
+
+    told: set[str] = set()
     try:
         if isinstance(record.cluster.metadata, Quorum):
             launcher.format(missing, record.cluster.metadata)
         record = launcher.start(record, missing, Record.save)
-        readiness.wait(record, sizes)
+        record = readiness.wait(record, sizes, again)
     except BaseException:  # also Ctrl-C: nothing is left half-running
         _take_back(record.root, sizes)
         raise
