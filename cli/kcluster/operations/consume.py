@@ -124,7 +124,7 @@ class Reader:
         if errors:
             batch = [message for message in batch if not message.error()]
             for message in errors:
-                self._hear(message)
+                self._hear(message, batch)
         return self._up_to_the_end(batch) if self._ends else batch
 
     def written(self, batch: Sequence[Message]) -> None:
@@ -179,15 +179,22 @@ class Reader:
 
         return TopicPartition(self._topic, part) if offset is None else TopicPartition(self._topic, part, offset)
 
-    def _hear(self, message: Message) -> None:
+    def _hear(self, message: Message, batch: Sequence[Message]) -> None:
         """An event between the records: the end of a partition, a passing trouble, or a real one."""
         error: Any = message.error()
         if error.name() == "_PARTITION_EOF":
-            self._done.add(message.partition() or 0)
+            self._at_end(message.partition() or 0, message.offset() or 0, batch)
         elif error.name() in ("UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC", "_UNKNOWN_PARTITION"):
             raise RefusedError(f"the topic {self._topic} is gone")
         elif error.name() not in _PASSING and not error.retriable():
             raise self._kafka.translate(Exception(error))
+
+    def _at_end(self, part: int, offset: int, batch: Sequence[Message]) -> None:
+        """A partition is read to its end. A group keeps its place also where there was nothing to read."""
+        self._done.add(part)
+        if self._reading.group and part not in self._positions and part not in _last_offsets(batch):
+            self._positions[part] = min(offset, self._ends.get(part, offset))
+            self._uncommitted = True
 
     def _up_to_the_end(self, batch: list[Message]) -> list[Message]:
         """The batch without what came after the end; partitions read up to it are done."""

@@ -49,6 +49,11 @@ class Sending:
     acks: Acks = Acks.ALL
     compression: Compression = Compression.NONE
 
+    @property
+    def plain(self) -> bool:
+        """Whether records have only keys and values; `produce_batch` drops everything else without a word."""
+        return self.input is Input.LINES and self.partition is None and not self.headers
+
 
 Message = dict[str, Any]
 """The arguments of `Producer.produce` for one record."""

@@ -138,11 +138,11 @@ class Outbox:
     def send(self, messages: list[Message]) -> None:
         """Queue records, waiting for room first; they leave in this order."""
         self._make_room(messages)
-        if any("timestamp" in message or "headers" in message for message in messages):
+        if self._sending.plain:
+            self._send_batch(messages)
+        else:
             for message in messages:
                 self._send_one(message)
-        else:
-            self._send_batch(messages)
         self._producer.poll(0)
 
     def finish(self) -> None:
@@ -151,7 +151,7 @@ class Outbox:
             pass  # short rounds, because a second Ctrl-C is only heard between them
         if self._failed:
             raise ApplyError(
-                f"{self._failed:,} of {_records(self.sent)} were not acknowledged by {self._topic}",
+                f"{self._failed:,} of {self.sent:,} sent records were not acknowledged by {self._topic}",
                 details=f"the first one: {self._reason}",
                 resolution=self._resolution,
             )
