@@ -37,15 +37,15 @@ def list_inventory(inventory: Path) -> dict[str, Any]:
             f"{program()} is missing, so no inventory can be read",
             resolution=f"{sys.executable} -m pip install ansible-core",
         )
-    return dict(json.loads(_run(list_command(inventory), inventory)))
+    return dict(json.loads(_run(list_command(inventory), str(inventory))))
 
 
 def decrypt(ciphertext: str) -> str:
-    """The text of a value that ansible-vault encrypted."""
-    return _run([str(program("ansible-vault")), "decrypt", "--output", "-"], Path("vault"), ciphertext)
+    """The text of a value that ansible-vault encrypted; the password comes from Ansible's own settings."""
+    return _run([str(program("ansible-vault")), "decrypt", "--output", "-"], "a vaulted value", ciphertext)
 
 
-def _run(command: list[str], subject: Path, text: str = "") -> str:
+def _run(command: list[str], subject: str, text: str = "") -> str:
     import subprocess
 
     done = subprocess.run(

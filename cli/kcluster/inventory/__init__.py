@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcluster.errors import InventoryError
-from kcluster.inventory import cache
+from kcluster.inventory import cache, secrets
 from kcluster.inventory.build import cluster_from
 from kcluster.inventory.levels import Data
 from kcluster.model.cluster import Cluster
@@ -52,7 +52,7 @@ def load(path: Path) -> Loaded:
             f"there is no inventory {path}", resolution=f"check the path, or write a new one: kcluster init {path}"
         )
     try:
-        return Loaded(path, cache.answer(path))
+        return Loaded(path, secrets.opened(cache.answer(path)))
     except OSError as problem:
         raise InventoryError(
             f"cannot read {problem.filename or path}: {problem.strerror}", resolution="check who may read it: ls -l"

@@ -193,7 +193,7 @@ def _count(value: Any, what: str, topic: str, faults: Faults) -> int:
 
 def _entry(value: Any, keys: tuple[str, ...], what: str, faults: Faults) -> dict[str, Any]:
     """One entry of a list, with keys that exist."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or not value:
         _wanted(faults, f"a {what}", value, f"write `name: ...` and the other keys of a {what}")
         return {}
     for key in value:

@@ -20,7 +20,7 @@ def owned(cluster: Cluster) -> Iterator[Finding]:
         for key, value in layer.properties.items():
             if word := word_for(key):
                 yield Finding(
-                    f"{key}={value} of {_title(layer)} is written by kcluster and cannot be set by hand",
+                    f"{key}={_shown(key, value)} of {_title(layer)} is written by kcluster and cannot be set by hand",
                     f"remove it; it follows from {word}",
                     spot(kind, layer.source, key),
                 )
@@ -79,8 +79,7 @@ def _judge(
     if known is None and not passes:
         yield _unknown(key, table, place, whose, strict=strict)
     elif known and (why := properties.fault(known, value)):
-        said = "********" if properties.secret(key) else value
-        yield Finding(f"{key}={said} {why}", _example(known), place)
+        yield Finding(f"{key}={_shown(key, value)} {why}", _example(known), place)
 
 
 def _unknown(key: str, table: Mapping[str, Property], place: Spot, whose: str, *, strict: bool) -> Finding:
@@ -99,6 +98,10 @@ def _example(known: Property) -> str:
     if known.valid.startswith("[") and ",..." in known.valid:
         wanted = f"write a number in {known.valid}"
     return f"{wanted}; Kafka's default is {known.default}" if known.default else wanted
+
+
+def _shown(key: str, value: str) -> str:
+    return "********" if properties.secret(key) else value
 
 
 def _title(layer: Layer) -> str:

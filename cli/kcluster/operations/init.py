@@ -31,8 +31,8 @@ class Wish:
 def init(directory: Path, wish: Wish) -> Message:
     """Write the inventory; nothing that exists is overwritten."""
     starter = plan(wish, directory.absolute().name)
-    _must_be_free(directory)
     try:
+        _must_be_free(directory)
         for path, text in files(starter).items():
             (directory / path).parent.mkdir(parents=True, exist_ok=True)
             (directory / path).write_text(text)

@@ -1,0 +1,47 @@
+"""Opens single vaulted values (`!vault`) of our own words; Ansible hands these on encrypted."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from kcluster.clients import ansible
+from kcluster.errors import InventoryError
+from kcluster.inventory.levels import Data
+from kcluster.model.words import WORDS
+
+_VAULTED = "__ansible_vault"
+
+
+def opened(data: Data) -> Data:
+    """The answer of Ansible with the vaulted values of our words in clear; all others stay as they are."""
+    if _VAULTED not in repr(data):
+        return data
+    hosts = {host: _words(variables) for host, variables in data["_meta"]["hostvars"].items()}
+    groups = {name: {**group, "vars": _words(group.get("vars", {}))} for name, group in data.items() if name != "_meta"}
+    return {**groups, "_meta": {**data["_meta"], "hostvars": hosts}}
+
+
+def _words(variables: dict[str, Any]) -> dict[str, Any]:
+    return {name: _open(value) if name in WORDS else value for name, value in variables.items()}
+
+
+def _open(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_open(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {_VAULTED}:
+        return _decrypt(value[_VAULTED])
+    return {key: _open(item) for key, item in value.items()}
+
+
+@cache
+def _decrypt(ciphertext: str) -> str:
+    try:
+        return ansible.decrypt(ciphertext)
+    except InventoryError as problem:
+        raise InventoryError(
+            "the inventory has vaulted values that cannot be opened",
+            resolution="name the file of the vault's password: export ANSIBLE_VAULT_PASSWORD_FILE=FILE",
+        ) from problem
