@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from kcluster.errors import KclusterError
 from kcluster.model.verdict import Record, decode, encode
 
 if TYPE_CHECKING:
@@ -209,24 +210,29 @@ READER = {
 """What every reader of the proof has in common: it never commits by itself, and knows when it is at the end."""
 
 
-def ends(kafka: Kafka, topic: str, partitions: Iterable[int]) -> dict[int, int]:
-    """The end offset of each partition."""
+def ends(kafka: Kafka, topic: str, partitions: Iterable[int], deadline: float) -> dict[int, int]:
+    """The end offset of each partition; a leader that is just moving gets time to arrive."""
     from confluent_kafka import TopicPartition
     from confluent_kafka.admin import OffsetSpec
 
-    asked = {
-        TopicPartition(topic, partition): OffsetSpec.latest()  # type: ignore[no-untyped-call]
-        for partition in partitions
-    }
-    answers = kafka.admin.list_offsets(asked, request_timeout=5)
-    return {place.partition: kafka.wait(answer, timeout=6).offset for place, answer in answers.items()}
+    latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    while True:
+        try:
+            answers = kafka.admin.list_offsets(
+                {TopicPartition(topic, partition): latest for partition in partitions}, request_timeout=5
+            )
+            return {place.partition: kafka.wait(answer, timeout=6).offset for place, answer in answers.items()}
+        except KclusterError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
 
 
 def read(kafka: Kafka, topic: str, run: str, partitions: Iterable[int], deadline: float) -> Reading:
     """Read all partitions afresh, from offset 0 to their ends."""
     from confluent_kafka import TopicPartition
 
-    until = ends(kafka, topic, partitions)
+    until = ends(kafka, topic, partitions, deadline)
     consumer = kafka.consumer(**READER, **{"group.id": f"{topic}-reader"})
     consumer.assign([TopicPartition(topic, partition, 0) for partition in until])
     reached: dict[int, int] = {}

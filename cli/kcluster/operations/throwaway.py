@@ -9,11 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from kcluster.errors import KclusterError, RefusedError
+from kcluster.errors import KclusterError, RefusedError, UnreachableError
 from kcluster.results import Progress
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
+
+CREATED_WITHIN = 8.0
+"""Seconds for the controller to make the topic."""
 
 
 @contextmanager
@@ -54,12 +57,39 @@ def replicas(brokers: Sequence[int]) -> list[list[int]]:
 
 
 def _create(kafka: Kafka, topic: str, brokers: Sequence[int]) -> None:
+    """Make the topic; a controller that is just being replaced gets time."""
     from confluent_kafka.admin import NewTopic
 
     assignment = replicas(brokers)
     config = {"min.insync.replicas": "2" if len(assignment[0]) == 3 else "1", "retention.ms": "3600000"}
     new = NewTopic(topic, num_partitions=len(assignment), replica_assignment=assignment, config=config)
-    kafka.wait(kafka.admin.create_topics([new], request_timeout=10)[topic], timeout=12)
+    deadline = time.monotonic() + CREATED_WITHIN
+    tried = False
+    while True:
+        try:
+            kafka.wait(
+                kafka.admin.create_topics([new], request_timeout=CREATED_WITHIN)[topic], timeout=CREATED_WITHIN + 1
+            )
+            return
+        except KclusterError as problem:
+            if tried and problem.details == "TOPIC_ALREADY_EXISTS":
+                return
+            _bear(problem, deadline)
+        tried = True
+        time.sleep(0.2)
+
+
+def _bear(problem: KclusterError, deadline: float) -> None:
+    """Let pass what a new controller will mend; raise the rest, and everything when the time is over."""
+    if not isinstance(problem, UnreachableError) and problem.details != "NOT_CONTROLLER":
+        raise problem
+    if time.monotonic() > deadline:
+        # Brokers have just answered, so it is the controller that does not.
+        raise RefusedError(
+            f"the controller did not make a topic for the proof within {CREATED_WITHIN:.0f} s",
+            details=problem.details,
+            resolution="kcluster health",
+        ) from problem
 
 
 def _led_as_planned(kafka: Kafka, topic: str, brokers: Sequence[int], within: float) -> dict[int, int]:

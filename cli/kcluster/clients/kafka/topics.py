@@ -71,14 +71,18 @@ def racks(kafka: Kafka) -> dict[int, str]:
     return {node.id: node.rack or "" for node in nodes}
 
 
-def with_config(kafka: Kafka, states: Sequence[TopicState]) -> list[TopicState]:
-    """The topics with what was set for them and their min.insync.replicas."""
+def with_config(kafka: Kafka, states: Sequence[TopicState], *, broker: int | None = None) -> list[TopicState]:
+    """The topics with what was set for them and their min.insync.replicas.
+
+    Without a broker to ask, the controller is asked, which may be the one that just died.
+    """
     from confluent_kafka.admin import ConfigResource, ResourceType
 
     resources = [ConfigResource(ResourceType.TOPIC, state.name) for state in states]
     if not resources:
         return []
-    answers = kafka.admin.describe_configs(resources, request_timeout=10)
+    options = {} if broker is None else {"broker": broker}
+    answers = kafka.admin.describe_configs(resources, request_timeout=10, **options)
     return [_configured(kafka, state, answers[key]) for state, key in zip(states, resources, strict=True)]
 
 

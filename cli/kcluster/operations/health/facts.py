@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -75,10 +75,14 @@ class Facts:
     topics: tuple[TopicState, ...] | KclusterError = ()
 
     @property
+    def living(self) -> set[str]:
+        """The names of the nodes that answer."""
+        return {door.node for door, reason in (*self.nodes.items(), *self.advertised.items()) if not reason}
+
+    @property
     def silent(self) -> bool:
         """Whether nothing at all answers."""
-        answered = [not reason for reason in (*self.nodes.values(), *self.advertised.values())]
-        return isinstance(self.registered, KclusterError) and not any(answered)
+        return isinstance(self.registered, KclusterError) and not self.living
 
 
 def gather(kafka: Kafka, cluster: Cluster | None) -> Facts:
@@ -86,10 +90,10 @@ def gather(kafka: Kafka, cluster: Cluster | None) -> Facts:
     # A client of its own: an old one remembers addresses and faults of the time before.
     kafka = Kafka(kafka.bootstrap, kafka.config)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        topics = pool.submit(_attempt, lambda: _topics(kafka))
         registered = pool.submit(_attempt, lambda: _registered(kafka))
         asked = _of_model(pool, kafka, cluster) if cluster else _of_metadata(pool, kafka, registered.result())
-        return replace(asked, registered=registered.result(), topics=topics.result())
+        topics = _attempt(lambda: _topics(kafka, asked.living))
+        return replace(asked, registered=registered.result(), topics=topics)
 
 
 def _of_metadata(pool: ThreadPoolExecutor, kafka: Kafka, registered: Mapping[int, str] | KclusterError) -> Facts:
@@ -227,7 +231,9 @@ def _registered(kafka: Kafka) -> dict[int, str]:
     return {broker.id: f"{broker.host}:{broker.port}" for broker in kafka.metadata().brokers.values()}
 
 
-def _topics(kafka: Kafka) -> tuple[TopicState, ...]:
+def _topics(kafka: Kafka, living: Collection[str]) -> tuple[TopicState, ...]:
+    """Every topic; one that lives is asked for their configuration, for a dead controller would be waited for."""
     from kcluster.clients.kafka.topics import topics, with_config
 
-    return tuple(with_config(kafka, list(topics(kafka).values())))
+    broker = next((number for number in _registered(kafka) if f"broker-{number}" in living), None)
+    return tuple(with_config(kafka, list(topics(kafka).values()), broker=broker))
