@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -87,5 +89,34 @@ def test_every_script_starts_a_class_that_the_release_has(version: str) -> None:
     home = fetch(release, print)
     present = {name for jar in (home / "libs").glob("*.jar") for name in zipfile.ZipFile(jar).namelist()}
     wanted = {**launch.classes(release), **{name: values["class"] for name, values in launch.servers(release).items()}}
-    missing = [name for name, java_class in wanted.items() if java_class.replace(".", "/") + ".class" not in present]
+    missing = [
+        name for name, java_class in wanted.items() if java_class.split()[0].replace(".", "/") + ".class" not in present
+    ]
     assert missing == []
+
+
+def test_ctrl_c_stops_maven_as_well_and_leaves_nothing(tmp_path: Path) -> None:
+    mvn = tmp_path / "bin" / "mvn"
+    mvn.parent.mkdir()
+    mvn.write_text("#!/bin/sh\necho $$ >{}\nexec sleep 60\n".format(tmp_path / "pid"))
+    mvn.chmod(0o755)
+    command = [sys.executable, "-m", "kcluster", "release", "fetch", "3.9.2", "--source", "maven"]
+    environment = {**os.environ, "KCLUSTER_CACHE": str(tmp_path), "PATH": f"{mvn.parent}:{os.environ['PATH']}"}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as run:
+        pid = started(tmp_path / "pid")
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=10)
+    assert run.returncode == 130
+    assert "Traceback" not in said
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert [path.name for path in (tmp_path / "releases").iterdir()] == [".kafka_2.13-3.9.2.lock"]
+
+
+def started(pid_file: Path) -> int:
+    """The process id in a file, as soon as it is there."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if pid_file.exists() and (text := pid_file.read_text()).endswith("\n"):
+            return int(text)
+    raise AssertionError(f"nothing wrote {pid_file}")

@@ -95,7 +95,7 @@ def _nothing_worked(release: Release, failed: Sequence[tuple[str, KclusterError]
         details=details,
         resolution=advice[0]
         if advice
-        else "check the network, or give a file: kcluster release fetch VERSION --source FILE",
+        else f"the network, or a file: kcluster release fetch {release.version} --source FILE",
     )
 
 

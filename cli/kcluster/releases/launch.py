@@ -46,7 +46,7 @@ _WITH_ZOOKEEPER = {
     "kafka-acls.sh": "kafka.admin.AclCommand",
     "kafka-broker-api-versions.sh": "kafka.admin.BrokerApiVersionsCommand",
     "kafka-console-producer.sh": "kafka.tools.ConsoleProducer",
-    "zookeeper-shell.sh": "org.apache.zookeeper.ZooKeeperMainWithTlsSupportForKafka",
+    "zookeeper-shell.sh": "org.apache.zookeeper.ZooKeeperMainWithTlsSupportForKafka -server",
     "zookeeper-security-migration.sh": "kafka.admin.ZkSecurityMigrator",
 }
 _WITHOUT_ZOOKEEPER = {
@@ -65,7 +65,7 @@ _MOVES_DATA = ("-producer", "-consumer.sh", "-perf-test", "-e2e-latency")
 
 
 def classes(release: Release) -> Mapping[str, str]:
-    """Every tool's script and the class it runs."""
+    """Every tool's script and the class it runs, with the arguments that always come first."""
     return {**_EVERYWHERE, **(_WITH_ZOOKEEPER if release.supports_zookeeper else _WITHOUT_ZOOKEEPER)}
 
 

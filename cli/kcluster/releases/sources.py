@@ -97,21 +97,27 @@ def _from_url(url: str, job: Job, *, pinned_first: bool) -> None:
         part.unlink()
         downloads.download(url, part, job.meter)
     try:
-        _check_archive(part, url, expected)
+        _check_archive(part, url, expected, job.release)
         archive.unpack(part, job.into, job.release.directory)
-    finally:
-        part.unlink(missing_ok=True)
+    except RefusedError:
+        part.unlink()  # nothing of it is worth keeping; after Ctrl-C or on a full disk all of it is
+        raise
+    part.unlink()
 
 
 def _expected(url: str, release: Release, *, pinned_first: bool) -> str:
     """The hash an archive must have. A mirror may hold a release that was bundled, so there its own hash counts."""
-    pinned = manifest.pins().get(release.version, "") if release.scala == "2.13" else ""
+    pinned = _pinned(release)
     if pinned_first and pinned:
         return pinned
     published = downloads.text(f"{url}.sha512")
     if published is None and not pinned:
         raise UnreachableError(f"there is no {url}.sha512, so nothing can be verified")
     return _parsed(published, f"{url}.sha512") if published is not None else pinned
+
+
+def _pinned(release: Release) -> str:
+    return manifest.pins().get(release.version, "") if release.scala == "2.13" else ""
 
 
 def _parsed(text: str, where: str) -> str:
@@ -134,21 +140,21 @@ def _from_file(path: Path, job: Job) -> None:
     job.progress(f"unpacking {path}")
     published = path.with_name(path.name + ".sha512")
     expected = _parsed(published.read_text(), str(published)) if published.is_file() else ""
-    expected = expected or manifest.pins().get(job.release.version, "")
+    expected = expected or _pinned(job.release)
     if not expected:
         raise RefusedError(
             f"nothing to verify {path} with: there is no {published.name} beside it",
             resolution=f"put the published hash there, or trust it: sha512sum {path} >{published}",
         )
-    _check_archive(path, str(path), expected)
+    _check_archive(path, str(path), expected, job.release)
     archive.unpack(path, job.into, job.release.directory)
 
 
-def _check_archive(path: Path, name: str, expected: str) -> None:
+def _check_archive(path: Path, name: str, expected: str, release: Release) -> None:
     observed = archive.sha512(path)
     if observed != expected:
         raise RefusedError(
             f"the hash of {name} is wrong",
             details=f"expected SHA-512 {expected}\nobserved SHA-512 {observed}",
-            resolution="fetch it again, or from another source: kcluster release fetch VERSION --source SOURCE",
+            resolution=f"another source: kcluster release fetch {release.version} --source maven|url|URL|FILE",
         )

@@ -46,8 +46,12 @@ ZOOKEEPER = {"zookeeper-server-start.sh", "zookeeper-shell.sh", "zookeeper-secur
 
 @pytest.fixture(params=["3.9.2", "4.2.0"])
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A release with our scripts, two jars, and a `java` that prints its arguments, one on each line."""
-    launch.write(Release(request.param), tmp_path)
+    return surrounded(request.param, tmp_path)
+
+
+def surrounded(version: str, tmp_path: Path) -> Path:
+    """A release with our scripts, a few jars, and a `java` that prints its arguments, one on each line."""
+    launch.write(Release(version), tmp_path)
     (tmp_path / "libs").mkdir()
     for jar in ("b.jar", "B.jar", "a.jar", "connect-file-1.jar"):
         (tmp_path / "libs" / jar).touch()
@@ -124,6 +128,11 @@ def test_a_server_has_a_gigabyte_a_gc_log_and_a_log_unless_told_otherwise(home: 
     assert {"-Xmx1G", "-Xms1G", "-XX:+UseG1GC"} <= set(lines)
     assert f"-Xlog:gc*:file={home}/logs/kafkaServer-gc.log:time,tags:filecount=10,filesize=100M" in lines
     assert [line for line in lines if "log4j" in line and "/config/log4j" in line and "tools" not in line]
+
+
+def test_the_zookeeper_shell_takes_the_server_as_its_first_word(tmp_path: Path) -> None:
+    home = surrounded("3.9.2", tmp_path)
+    assert run(home, "zookeeper-shell.sh", "host:2181", "ls", "/")[-4:] == ["-server", "host:2181", "ls", "/"]
 
 
 def test_extra_args_replace_the_gc_log(home: Path) -> None:

@@ -57,6 +57,10 @@ if [ -z "$KAFKA_LOG4J_OPTS" ]; then
   fi
 else
   mkdir -p "$LOG_DIR" || exit 1
+  # A file for log4j 1 is still understood by the log4j 2 of Kafka 4, when it is told to.
+  case $KAFKA_LOG4J_OPTS in
+    *-Dlog4j.configuration=*) [ ! -e "$base/config/tools-log4j2.yaml" ] || KAFKA_LOG4J_OPTS+=" -Dlog4j1.compatibility=true" ;;
+  esac
 fi
 if [ -z "$KAFKA_JVM_PERFORMANCE_OPTS" ]; then
   if [ "$server" ]; then
