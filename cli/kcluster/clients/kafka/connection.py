@@ -41,6 +41,8 @@ class Kafka:
             "log_level": 0,
             "socket.connection.setup.timeout.ms": 3000,
             "socket.timeout.ms": 15000,
+            # 100 ms by default, of which half is waited even before the very first connection.
+            "reconnect.backoff.ms": 10,
             "reconnect.backoff.max.ms": 1000,
             "error_cb": self._note_fault,
             **self.config,

@@ -1,0 +1,80 @@
+"""What Kafka's errors become, and how fast a dead address is noticed."""
+
+import socket
+import time
+from concurrent.futures import Future
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from kcluster.clients.kafka import Kafka
+from kcluster.errors import RefusedError, UnreachableError
+
+KAFKA = Kafka("127.0.0.1:1")
+
+
+def said(code):
+    return KAFKA.translate(KafkaException(KafkaError(code)))
+
+
+@pytest.mark.parametrize("code", [KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN])
+def test_no_answer_is_unreachable(code):
+    assert isinstance(said(code), UnreachableError)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+    ],
+)
+def test_a_missing_right_is_said_as_no_permission(code):
+    problem = said(code)
+    assert isinstance(problem, RefusedError)
+    assert problem.message.startswith("no permission: ")
+    assert "ACL" in problem.resolution
+
+
+def test_every_other_error_is_a_no_with_kafkas_name_for_it():
+    problem = said(KafkaError.INVALID_PARTITIONS)
+    assert problem.message.startswith("the cluster said no: ")
+    assert problem.details == "INVALID_PARTITIONS"
+
+
+def test_an_answer_that_never_comes_is_unreachable():
+    with pytest.raises(UnreachableError):
+        KAFKA.wait(Future(), timeout=0.01)
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return listening.getsockname()[1]
+
+
+def test_a_refused_address_is_noticed_in_a_moment():
+    begun = time.monotonic()
+    with pytest.raises(UnreachableError, match="no broker answers") as caught:
+        Kafka(f"127.0.0.1:{free_port()}").metadata()
+    assert time.monotonic() - begun < 3
+    assert "refused" in caught.value.details
+
+
+def test_a_silent_address_is_given_up_within_five_seconds():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        begun = time.monotonic()
+        with pytest.raises(UnreachableError):
+            Kafka(f"127.0.0.1:{listening.getsockname()[1]}").metadata()
+        assert time.monotonic() - begun < 5
+
+
+def test_asking_again_ends_with_the_first_answer_or_with_the_time():
+    answers = iter([None, "here"])
+    assert KAFKA.until(lambda: next(answers)) == "here"
+    assert KAFKA.until(lambda: None, within=0.01) is None
+
+
+def test_further_properties_win_over_our_own():
+    settings = Kafka("h:1", {"client.id": "me", "security.protocol": "SSL"}).settings(linger=5)
+    assert (settings["client.id"], settings["security.protocol"], settings["linger"]) == ("me", "SSL", 5)

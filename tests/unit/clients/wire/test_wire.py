@@ -1,0 +1,103 @@
+"""Questions over the wire against a server that answers with prepared bytes."""
+
+import socket
+import struct
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from kcluster.clients import wire
+from kcluster.clients.wire.encoding import compact_array, compact_string, string
+from kcluster.errors import RefusedError, UnreachableError
+
+VERSIONS = struct.pack(">h", 0) + struct.pack(">i", 2) + struct.pack(">hhh", 55, 0, 2) + struct.pack(">hhh", 1, 4, 18)
+
+
+@contextmanager
+def server(*answers):
+    """A server on loopback that gives one connection after the other the next of these answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        asked = []
+
+        def serve():
+            for answer in answers:
+                connection, _ = listening.accept()
+                with connection:
+                    asked.append(connection.recv(4096))
+                    body = struct.pack(">i", 1) + answer
+                    connection.sendall(struct.pack(">i", len(body)) + body)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield listening.getsockname()[1], asked
+        thread.join(5)
+
+
+def test_the_versions_of_a_server_are_a_table():
+    with server(VERSIONS) as (port, asked):
+        versions = wire.api_versions("127.0.0.1", port)
+    assert versions.ranges == {55: (0, 2), 1: (4, 18)}
+    assert versions.has(wire.DESCRIBE_QUORUM)
+    assert asked[0][4:8] == struct.pack(">hh", 18, 0)
+
+
+def test_the_quorum_has_its_leader_and_voters():
+    voter = struct.pack(">iqqq", 3000, 120, 1, 1_700_000_000_000) + b"\x00"
+    silent = struct.pack(">iqqq", 3001, 80, -1, -1) + b"\x00"
+    state = struct.pack(">ihiiq", 0, 0, 3000, 7, 119) + compact_array(voter, silent) + compact_array() + b"\x00"
+    topic = compact_string("__cluster_metadata") + compact_array(state) + b"\x00"
+    answer = b"\x00" + struct.pack(">h", 0) + compact_array(topic) + b"\x00"
+    with server(VERSIONS, answer) as (port, _):
+        quorum = wire.quorum("127.0.0.1", port)
+    assert (quorum.leader, quorum.epoch, quorum.high_watermark) == (3000, 7, 119)
+    assert quorum.voters == (wire.Voter(3000, 120, 1_700_000_000_000), wire.Voter(3001, 80, None))
+
+
+def test_a_broker_with_zookeeper_has_no_quorum():
+    with (
+        server(struct.pack(">hi", 0, 0)) as (port, _),
+        pytest.raises(RefusedError, match="no KRaft quorum"),
+    ):
+        wire.quorum("127.0.0.1", port)
+
+
+def test_the_logs_of_a_broker_are_listed_with_their_sizes():
+    replica = struct.pack(">iqq?", 2, 4096, 5, False)
+    topic = string("orders") + struct.pack(">i", 1) + replica
+    directory = struct.pack(">h", 0) + string("/data") + struct.pack(">i", 1) + topic
+    with server(struct.pack(">ii", 0, 1) + directory) as (port, _):
+        assert wire.log_dirs("127.0.0.1", port) == [wire.Replica("orders", 2, 4096, 5, "/data")]
+
+
+def test_the_cluster_id_follows_the_brokers():
+    broker = struct.pack(">i", 1) + string("host") + struct.pack(">i", 9092) + struct.pack(">h", -1)
+    with server(struct.pack(">ii", 0, 1) + broker + string("the-id")) as (port, _):
+        assert wire.cluster_id("127.0.0.1", port) == "the-id"
+
+
+def test_a_refused_port_is_unreachable_at_once():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    with pytest.raises(UnreachableError, match=f"127.0.0.1:{port} does not answer"):
+        wire.api_versions("127.0.0.1", port)
+
+
+def test_a_server_that_says_nothing_is_given_up_at_the_deadline(monkeypatch):
+    monkeypatch.setattr(wire, "WITHIN", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        begun = time.monotonic()
+        with pytest.raises(UnreachableError):
+            wire.api_versions("127.0.0.1", listening.getsockname()[1])
+    assert time.monotonic() - begun < 2
+
+
+def test_an_answer_cut_off_is_an_error_and_not_half_a_table():
+    with server(VERSIONS[:-3]) as (port, _), pytest.raises(UnreachableError, match="ends too early"):
+        wire.api_versions("127.0.0.1", port)
+
+
+def test_sasl_is_said_to_be_not_available():
+    with pytest.raises(RefusedError, match="not available over SASL_SSL"):
+        wire.api_versions("127.0.0.1", 1, {"security.protocol": "sasl_ssl"})

@@ -1,0 +1,46 @@
+"""Names and key=value words from the command line."""
+
+import pytest
+
+from kcluster.clients.kafka.topics import TopicState
+from kcluster.errors import RefusedError, UsageError
+from kcluster.operations.topic import names
+
+
+def test_the_nearest_names_are_offered_for_an_unknown_topic():
+    states = {name: TopicState(name, ()) for name in ("orders", "order-lines", "payments")}
+    with pytest.raises(RefusedError, match="there is no topic ordres") as caught:
+        names.pick(states, ["ordres"])
+    assert caught.value.resolution.startswith("did you mean orders")
+
+
+def test_without_a_near_name_the_list_is_the_way_on():
+    with pytest.raises(RefusedError) as caught:
+        names.pick({}, ["orders"])
+    assert caught.value.resolution == "kcluster topic list"
+
+
+def test_a_topic_named_twice_is_taken_once():
+    state = TopicState("orders", ())
+    assert names.pick({"orders": state}, ["orders", "orders"]) == [state]
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a b", "a/b", "x" * 250])
+def test_a_name_kafka_refuses_is_refused_before_asking(name):
+    with pytest.raises(UsageError):
+        names.valid(name)
+
+
+def test_internal_topics_are_not_for_us():
+    with pytest.raises(RefusedError, match="__consumer_offsets is an internal topic"):
+        names.not_internal("__consumer_offsets", "delete")
+
+
+def test_settings_keep_equals_signs_in_values():
+    assert names.settings(["a=b=c", " x = 1 "]) == {"a": "b=c", "x": "1"}
+
+
+@pytest.mark.parametrize("word", ["retention.ms", "=1"])
+def test_a_word_that_is_not_a_setting_is_named(word):
+    with pytest.raises(UsageError, match=f"`{word}` is not key=value"):
+        names.settings([word])
