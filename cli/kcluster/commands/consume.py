@@ -18,7 +18,7 @@ from kcluster.model.record import COLUMNS, RecordError, Shown, columns, template
 from kcluster.operations.consume import Reading, Start
 from kcluster.operations.consume import consume as read
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 class Form(StrEnum):

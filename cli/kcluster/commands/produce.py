@@ -18,7 +18,7 @@ from kcluster.operations.messages import Acks, Compression, Input, Sending
 from kcluster.operations.produce import Produced
 from kcluster.operations.produce import produce as send
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
