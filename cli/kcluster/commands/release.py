@@ -56,6 +56,7 @@ def fetch(
     on where it stopped. A URL or a path names the archive itself, or a mirror or a folder that holds it; beside it
     lies its hash, in a file that is called the same with .sha512 at the end.
 
+    \b
       kcluster release fetch 3.9.2
       kcluster release fetch 3.9.2 --source kafka_2.13-3.9.2.tgz
     """
@@ -79,6 +80,7 @@ def bundle(
 
     The same release always gives the same bytes.
 
+    \b
       kcluster release bundle 3.9.2 /media/stick
     """
     with _watched() as (progress, meter):
