@@ -16,6 +16,7 @@ from kcluster.inventory.levels import Data, Tree
 from kcluster.model.finding import Spot
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_IGNORED = (".md", ".txt", ".rst", ".cfg", ".bak", ".orig", ".pyc")  # as Ansible does
 _YAML = (".yml", ".yaml", ".json", "")
 
 Place = tuple[str, str, str]
@@ -81,7 +82,7 @@ def _places(path: Path, inventory: Path) -> Iterator[tuple[Place, int]]:
     subject = _subject(folders)
     if path.suffix in _YAML and (root := _compose(path)) is not None:
         yield from _variables(root, subject) if subject else _groups(root)
-    elif not subject:
+    elif not subject and path.suffix not in _IGNORED:
         yield from _ini(path)
 
 

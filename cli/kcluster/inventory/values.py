@@ -77,8 +77,8 @@ def _text(value: Any, faults: Faults) -> str | None:
 def _integer(value: Any, faults: Faults) -> int | None:
     if isinstance(value, str) and value.isdecimal():
         return int(value)  # INI inventories and environments give digits as text
-    if isinstance(value, bool) or not isinstance(value, int):
-        _wanted(faults, "a whole number", value, "write a whole number, such as 1")
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        _wanted(faults, "a whole number from 0", value, "write a whole number, such as 1")
         return None
     return value
 
@@ -133,8 +133,21 @@ def _plain(key: str, value: Any, faults: Faults) -> bool:
     if value is None:
         faults.append(Fault(f"{key} has no value", f'write a value, or {key}: "" for an empty one', key))
     else:
-        _wanted(faults, f"one value for {key}", value, f"write {key} and its value on one line, dots in the key", key)
+        hint = (
+            f"write `{_flat(key, value)}` on one line"
+            if isinstance(value, Mapping)
+            else f"write one value after {key}:"
+        )
+        _wanted(faults, f"one value for {key}", value, hint, key)
     return False
+
+
+def _flat(key: str, value: Any) -> str:
+    """The first property of a nested dictionary as it should have been written."""
+    while isinstance(value, Mapping) and value:
+        inner, value = next(iter(value.items()))
+        key = f"{key}.{inner}"
+    return f"{key}: {text(value)}"
 
 
 def _listeners(value: Any, faults: Faults) -> tuple[dict[str, Any], ...]:

@@ -59,7 +59,7 @@ def insync_replicas(cluster: Cluster) -> Iterator[Finding]:
         for (minimum, factor), node in pairs.items():
             if _stalls(minimum, factor):
                 yield Finding(
-                    f"{least}={minimum} with {copies}={factor}: writers stop as soon as one copy is missing",
+                    f"{least}={minimum} with {copies}={factor}: {_effect(minimum, factor)}",
                     _remedy(least, copies, int(factor)),
                     spot_of(node, least) or spot_of(node, copies) or Spot(),
                 )
@@ -71,9 +71,10 @@ def _topic(topic: Topic, standard: str) -> Iterator[Finding]:
     spot = Spot("all", "kafka_topics", topic.name)
     if _stalls(minimum or standard, str(topic.replication_factor)):
         said = f"min.insync.replicas={minimum}" if minimum else f"the cluster's min.insync.replicas={standard}"
+        effect = _effect(minimum or standard, str(topic.replication_factor))
+        copies = "1 copy" if topic.replication_factor == 1 else f"{topic.replication_factor} copies"
         yield Finding(
-            f"topic {topic.name} has {topic.replication_factor} copies and {said}: "
-            "writers stop as soon as one copy is missing",
+            f"topic {topic.name} has {copies} and {said}: {effect}",
             _remedy("its min.insync.replicas", "its replication_factor", topic.replication_factor),
             spot,
         )
@@ -84,6 +85,12 @@ def _stalls(minimum: str, factor: str) -> bool:
         return False
     # One copy that must be there is not a mistake of the two numbers: it is the choice of a single copy.
     return int(minimum) >= int(factor) and not int(minimum) == int(factor) == 1
+
+
+def _effect(minimum: str, factor: str) -> str:
+    if int(minimum) > int(factor):
+        return "nobody can write with acks=all"
+    return "writers stop as soon as one copy is missing"
 
 
 def _remedy(least: str, copies: str, factor: int) -> str:

@@ -48,6 +48,24 @@ def overlapping(cluster: Cluster) -> Iterator[Finding]:
                     )
 
 
+def beside_the_program(cluster: Cluster) -> Iterator[Finding]:
+    """Data does not lie in the directories of the program, its configuration and its logs, or they in it."""
+    for node, path, word in _directories(cluster):
+        places = {
+            "kafka_install_dir": node.places.install_dir,
+            "kafka_config_dir": node.places.config_dir,
+            "kafka_log_dir": node.places.log_dir,
+        }
+        for other, folder in places.items():
+            if _inside(path, folder) or _inside(folder, path):
+                yield Finding(
+                    f"{word} of {WHO} is {path}, and {other} is {folder}: one lies in the other",
+                    "keep the data in a directory of its own",
+                    Spot(node.host.name, word),
+                    who=node.host.name,
+                )
+
+
 def _directories(cluster: Cluster) -> Iterator[tuple[Node, str, str]]:
     """Every data directory, and the word that sets it; `kcluster up` chooses those of local hosts itself."""
     for node in cluster.nodes:
@@ -68,4 +86,4 @@ def _inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-RULES = (temporary, overlapping)
+RULES = (temporary, overlapping, beside_the_program)

@@ -13,6 +13,9 @@ from kcluster.model.properties import Property
 from kcluster.model.rules_structure import VERSIONS
 from kcluster.model.written import spot
 
+_AUTHORIZERS = ("super.users", "allow.everyone.if.no.acl.found")
+"""What Kafka's own authorizers read; they are plugins, so the broker's classes do not know these names."""
+
 
 def owned(cluster: Cluster) -> Iterator[Finding]:
     """Properties that kcluster writes itself cannot be set by hand."""
@@ -36,7 +39,7 @@ def known_to_kafka(cluster: Cluster) -> Iterator[Finding]:
         for key, value in layer.properties.items():
             if kind is not Kind.ZOOKEEPER and not word_for(key):
                 place = spot(kind, layer.source, key)
-                yield from _judge(key, value, table, place, f"Kafka {version}", passes=properties.plugin(key))
+                yield from _judge(key, value, table, place, f"Kafka {version}", passes=_passes(key))
 
 
 def known_to_zookeeper(cluster: Cluster) -> Iterator[Finding]:
@@ -102,6 +105,10 @@ def _example(known: Property) -> str:
 
 def _shown(key: str, value: str) -> str:
     return "********" if properties.secret(key) else value
+
+
+def _passes(key: str) -> bool:
+    return key in _AUTHORIZERS or properties.plugin(key)
 
 
 def _title(layer: Layer) -> str:

@@ -7,9 +7,15 @@ from collections.abc import Iterator
 from kcluster.model import defaults
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
-from kcluster.model.finding import Finding, Spot, warning
+from kcluster.model.finding import WHO, Finding, Severity, Spot, warning
 from kcluster.model.node import Kind
 from kcluster.model.written import spot_of, written
+
+_HEAP_WORDS = {
+    Kind.ZOOKEEPER: "zookeeper_heap",
+    Kind.BROKER: "kafka_heap",
+    Kind.CONTROLLER: "kafka_controller_heap",
+}
 
 
 def majority(cluster: Cluster) -> Iterator[Finding]:
@@ -64,14 +70,18 @@ def sessions(cluster: Cluster) -> Iterator[Finding]:
     """ZooKeeper allows sessions of 2 to 20 ticks and silently clamps what is asked beyond."""
     if not _zookeeper(cluster):
         return
-    tick = cluster.metadata.nodes[0].set_by_hand().get("tickTime", "2000")
-    key = "zookeeper.session.timeout.ms"
-    asked = list(written(cluster.brokers, key)) or [("18000", spot_of(cluster.metadata.nodes[0], "tickTime") or Spot())]
-    for value, spot in asked:
-        if value.isdecimal() and tick.isdecimal() and not 2 * int(tick) <= int(value) <= 20 * int(tick):
+    server = cluster.metadata.nodes[0]
+    key, by_hand = "zookeeper.session.timeout.ms", server.set_by_hand()
+    tick = by_hand.get("tickTime", "2000")
+    if not tick.isdecimal():
+        return
+    least = by_hand.get("minSessionTimeout", str(2 * int(tick)))
+    most = by_hand.get("maxSessionTimeout", str(20 * int(tick)))
+    for value, spot in list(written(cluster.brokers, key)) or [("18000", spot_of(server, "tickTime") or Spot())]:
+        if all(map(str.isdecimal, (value, least, most))) and not int(least) <= int(value) <= int(most):
             yield warning(
-                f"{key}={value} is outside 2 to 20 ticks of {tick} ms; ZooKeeper will use its own limit instead",
-                f"write a value from {2 * int(tick)} to {20 * int(tick)}, or change tickTime",
+                f"{key}={value} is outside {least} to {most} ms; ZooKeeper silently uses its own limit instead",
+                f"write a value from {least} to {most}, or change tickTime ({tick} ms; sessions last 2 to 20 ticks)",
                 spot,
             )
 
@@ -110,4 +120,18 @@ def _zookeeper(cluster: Cluster) -> bool:
     return isinstance(cluster.metadata, Ensemble)
 
 
-RULES = (majority, chroot, dangerous_settings, sessions, autopurge, jmx_port)
+def heap_options(cluster: Cluster) -> Iterator[Finding]:
+    """The heap is said once: KAFKA_HEAP_OPTS would silently win over the word for it."""
+    for node in cluster.nodes:
+        if "KAFKA_HEAP_OPTS" in node.environment:
+            word = "zookeeper_environment" if node.kind is Kind.ZOOKEEPER else "kafka_environment"
+            yield Finding(
+                f"KAFKA_HEAP_OPTS in {word} of {WHO} hides the heap of the inventory",
+                f"write {_HEAP_WORDS[node.kind]}: {node.heap} instead",
+                Spot(node.host.name, word, "KAFKA_HEAP_OPTS"),
+                Severity.WARNING,
+                node.host.name,
+            )
+
+
+RULES = (majority, chroot, dangerous_settings, sessions, autopurge, jmx_port, heap_options)

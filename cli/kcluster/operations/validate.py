@@ -16,6 +16,7 @@ from kcluster.model import (
     rules_network,
     rules_properties,
     rules_safety,
+    rules_startup,
     rules_structure,
 )
 from kcluster.model.cluster import Cluster
@@ -32,6 +33,7 @@ RULES: tuple[Rule, ...] = (
     *rules_copies.RULES,
     *rules_disks.RULES,
     *rules_properties.RULES,
+    *rules_startup.RULES,
 )
 """Every rule about a cluster: a small pure function."""
 
