@@ -9,7 +9,7 @@ MEMBER = Member("m-1", "app", "10.0.0.1", "", (("orders", 0), ("orders", 1)))
 def described():
     places = positions(
         {("orders", 0): 40, ("orders", 2): 7},
-        {place: MEMBER for place in MEMBER.assignment},
+        dict.fromkeys(MEMBER.assignment, MEMBER),
         {("orders", 0): 100, ("orders", 1): 50, ("orders", 2): 5},
     )
     return GroupDescription(Group("g", "Stable", "Classic", "range", 2, "host:9092", (MEMBER,)), places)

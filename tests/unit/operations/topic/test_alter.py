@@ -36,7 +36,7 @@ def test_properties_are_set_and_unset_where_they_differ():
 
 
 def test_a_property_cannot_be_set_and_unset_at_once():
-    with pytest.raises(UsageError, match="`retention.ms` is set and unset at once"):
+    with pytest.raises(UsageError, match=r"`retention\.ms` is set and unset at once"):
         list(configure(STATE, {"retention.ms": "2"}, ["retention.ms"]))
 
 
