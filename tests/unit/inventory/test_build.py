@@ -101,7 +101,7 @@ def test_all_faults_are_collected() -> None:
     assert messages(answer) == [
         "kafka_heap of all hosts: 'lots' is not a memory size",
         "kafka_verison of all hosts is not a word of kcluster",
-        "kafka_broker_id of host b1: 'one' is not a whole number",
+        "kafka_broker_id of host b1: 'one' is not a whole number from 0",
         "host zk1 has no zookeeper_id",
     ]
 

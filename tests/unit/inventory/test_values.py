@@ -42,7 +42,7 @@ def test_a_good_value_is_read(kind: Type, written: Any, meant: Any) -> None:
     ("kind", "written", "told"),
     [
         (Type.TEXT, ["a"], "['a'] is not a text"),
-        (Type.INTEGER, True, "true is not a whole number"),
+        (Type.INTEGER, True, "true is not a whole number from 0"),
         (Type.PORT, 0, "0 is not a port"),
         (Type.PATH, "data", "'data' is not an absolute path"),
         (Type.PATHS, "/data", "'/data' is not a list of absolute paths"),
