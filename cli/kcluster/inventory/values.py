@@ -133,11 +133,8 @@ def _plain(key: str, value: Any, faults: Faults) -> bool:
     if value is None:
         faults.append(Fault(f"{key} has no value", f'write a value, or {key}: "" for an empty one', key))
     else:
-        hint = (
-            f"write `{_flat(key, value)}` on one line"
-            if isinstance(value, Mapping)
-            else f"write one value after {key}:"
-        )
+        nested = isinstance(value, Mapping) and key.islower()
+        hint = f"write `{_flat(key, value)}` on one line" if nested else f"write one value after {key}:"
         _wanted(faults, f"one value for {key}", value, hint, key)
     return False
 
