@@ -47,7 +47,7 @@ class Word:
     meaning: str
 
 
-_WORDS = (
+WORDS = (
     Word(
         "kcluster_name",
         "all",
@@ -163,8 +163,8 @@ _WORDS = (
     Word("kafka_log_dir", "all", Type.PATH, "/var/log/kafka", "where the nodes write their logs"),
 )
 
-WORDS = {word.name: word for word in _WORDS}
-"""Every word by its name, in the order of the documentation."""
+BY_NAME = {word.name: word for word in WORDS}
+"""Every word by its name."""
 
 
 def closest(name: str, names: Iterable[str]) -> str:
