@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kcluster.errors import ExitCode
-from kcluster.operations.health.checks import checks
+from kcluster.operations.health.checks import all_checks
 from kcluster.operations.health.facts import Facts, gather
 from kcluster.results import Block, Checks, Progress
 
@@ -53,7 +53,7 @@ def examine(kafka: Kafka, cluster: Cluster | None) -> Health:
     """Ask every question once."""
     facts = gather(kafka, cluster)
     title = f"cluster {cluster.name}" if cluster else f"the cluster at {kafka.bootstrap}"
-    return Health(title, checks(facts), left_out=tuple(_left_out(facts)), silent=facts.silent)
+    return Health(title, all_checks(facts), left_out=tuple(_left_out(facts)), silent=facts.silent)
 
 
 def until_healthy(kafka: Kafka, cluster: Cluster | None, *, within: float, progress: Progress) -> Health:
@@ -62,11 +62,11 @@ def until_healthy(kafka: Kafka, cluster: Cluster | None, *, within: float, progr
     told: tuple[tuple[str, bool, str], ...] = ()
     while True:
         health = examine(kafka, cluster)
-        if health.ok or time.monotonic() >= deadline:
-            return health
-        if health.signature != told:
+        if within and not health.ok and health.signature != told:
             told = health.signature
             progress("waiting: " + "; ".join(f"{name}: {detail}" for name, ok, detail in told if not ok))
+        if health.ok or time.monotonic() >= deadline:
+            return health
         time.sleep(min(PAUSE, max(0.0, deadline - time.monotonic())))
 
 

@@ -19,7 +19,7 @@ LAG_ALLOWED_MS = 5000
 """How long a voter may be behind the leader: ten times the beat with which an idle leader writes."""
 
 
-def checks(facts: Facts) -> list[Check]:
+def all_checks(facts: Facts) -> list[Check]:
     """Every question these facts can answer."""
     asked: list[Callable[[Facts], Check]] = []
     if facts.cluster is not None:
@@ -34,23 +34,23 @@ def nodes_up(facts: Facts) -> Check:
 
 
 def leader(facts: Facts) -> Check:
-    """Exactly one ZooKeeper server leads; a lonely one says that it stands alone."""
-    wanted = "leader" if len(facts.servers) > 1 else "standalone"
-    found = [name for name, state in facts.servers.items() if state.mode == wanted]
+    """Exactly one ZooKeeper server leads; one that is alone may also say that it stands alone."""
+    leads = ("leader",) if len(facts.servers) > 1 else ("leader", "standalone")
+    found = [name for name, state in facts.servers.items() if state.mode in leads]
     if len(found) == 1:
-        return Check("zookeeper leader", True, f"{found[0]}, one {wanted} of {len(facts.servers)}", found[0])
+        return Check("zookeeper leader", True, f"one leader of {len(facts.servers)}", found[0])
     seen = [
         f"{name}: {state.mode or state.problem}" for name, state in facts.servers.items() if state.mode != "follower"
     ]
-    return Check("zookeeper leader", False, f"expected one {wanted}, observed {len(found)}: {_few(seen)}", _few(found))
+    return Check("zookeeper leader", False, f"expected one leader, observed {len(found)}: {_few(seen)}", _few(found))
 
 
 def followers(facts: Facts) -> Check:
     """All the other ZooKeeper servers are in sync with the leader."""
     name, expected = "zookeeper followers", len(facts.servers) - 1
+    if not expected:
+        return Check(name, True, "none, one server only")
     leading = [(server, state) for server, state in facts.servers.items() if state.mode == "leader"]
-    if not expected and not leading:
-        return Check(name, True, "none needed, one server only")
     if not leading:
         return Check(name, False, "no leader that could say who is in sync")
     server, state = leading[0]

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Any
+
+from kcluster.errors import ExitCode
+
+
+def answers(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:
+    return {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+
+
+def pid_of(cluster: Any, node: str) -> int:
+    nodes = json.loads(cluster.run("status", "-n", cluster.name, "-o", "json").stdout)["nodes"]
+    return next(int(one["pid"]) for one in nodes if one["node"] == node)
+
+
+def test_a_healthy_zookeeper_cluster_is_told_so(live: Any) -> None:
+    done = live.run("health", "-n", live.name, "--wait", "30s", "-o", "json")
+    checks = answers(done)
+    assert json.loads(done.stdout)["ok"] is True
+    assert checks["nodes up"]["detail"] == "6 of 6 answer"
+    assert checks["zookeeper followers"]["detail"] == "2 of 2 in sync"
+    assert checks["zookeeper leader"]["subject"].startswith("zookeeper-")
+    assert checks["controller"]["detail"] == "one, named by 3 brokers"
+    assert checks["advertised addresses"]["detail"] == "3 of 3 answer"
+    assert checks["cluster id"]["detail"].endswith("on 3 of 3 that answer")
+    assert "quorum leader" not in checks
+
+
+def test_a_healthy_kraft_cluster_is_told_so(kraft: Any) -> None:
+    done = kraft.run("health", "-n", kraft.name, "--wait", "30s", "-o", "json")
+    checks = answers(done)
+    assert checks["quorum leader"]["subject"] == checks["controller"]["subject"]
+    assert checks["quorum lag"]["detail"] == "3 of 3 voters level with the leader"
+    assert checks["cluster id"]["detail"].endswith("on 6 of 6 that answer")
+    assert "zookeeper leader" not in checks
+
+
+def test_without_an_inventory_the_questions_left_out_are_named(live: Any) -> None:
+    lines = live.run("health", "-b", live.bootstrap).stdout.splitlines()
+    assert any(line.startswith("left out: ZooKeeper") for line in lines)
+    assert lines[-1] == f"the cluster at {live.bootstrap}: all checks hold"
+
+
+def test_nothing_that_answers_is_another_exit_code(live: Any) -> None:
+    done = live.run("health", "-b", "127.0.0.1:1", "-o", "json", check=False)
+    assert done.returncode == ExitCode.UNREACHABLE
+    assert json.loads(done.stdout)["silent"] is True
+
+
+def test_a_killed_broker_is_named_with_its_partitions_and_waiting_sees_it_return(own: Callable[..., Any]) -> None:
+    cluster = own("--brokers", "2", "--zookeepers", "1")
+    topic = (
+        "topic",
+        "create",
+        "orders",
+        "--partitions",
+        "2",
+        "--replication-factor",
+        "2",
+        "-c",
+        "min.insync.replicas=2",
+    )
+    cluster.run(*topic, "-n", cluster.name)
+    cluster.run("health", "-n", cluster.name, "--wait", "20s")
+    os.kill(pid_of(cluster, "broker-2"), signal.SIGKILL)
+
+    at_once = cluster.run("health", "-n", cluster.name, "-o", "json", check=False)
+    assert at_once.returncode == ExitCode.NO
+    assert answers(at_once)["nodes up"]["subject"] == "broker-2"
+    assert answers(at_once)["advertised addresses"]["subject"] == "broker-2 INTERNAL"
+
+    later = noticed(cluster, "under-min-ISR partitions")
+    for name in ("under-replicated partitions", "under-min-ISR partitions"):
+        assert later[name]["subject"] == "broker-2"
+        assert "orders-0 (without 2), orders-1 (without 2)" in later[name]["detail"]
+    assert later["brokers registered"]["detail"] == "1 of 2; broker-2 is missing"
+
+    command = cluster.command("health", "-n", cluster.name, "--wait", "90s")
+    with subprocess.Popen(
+        command, env=cluster.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as waiting:
+        cluster.run("up", "--name", cluster.name)
+        output, progress = waiting.communicate(timeout=120)
+    assert waiting.returncode == ExitCode.DONE
+    assert output.splitlines()[-1].endswith("all checks hold")
+    assert len(progress.splitlines()) == len(set(progress.splitlines())) > 0
+
+
+def noticed(cluster: Any, name: str) -> dict[str, dict[str, Any]]:
+    """The answers, as soon as the cluster itself has noticed what this check is about."""
+    deadline = time.monotonic() + 60
+    while True:
+        checks = answers(cluster.run("health", "-n", cluster.name, "-o", "json", check=False))
+        if not checks[name]["ok"] and not checks["brokers registered"]["ok"]:
+            return checks
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def test_waiting_ends_with_a_no_when_the_time_is_over(live: Any) -> None:
+    started = time.monotonic()
+    done = live.run("health", "-b", "127.0.0.1:1", "--wait", "1s", check=False)
+    assert done.returncode == ExitCode.UNREACHABLE
+    assert 1 <= time.monotonic() - started < 8
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_watching_prints_when_something_changes_and_ends_with_ctrl_c(live: Any) -> None:
+    command = live.command("health", "-b", live.bootstrap, "--watch")
+    with subprocess.Popen(command, env=live.env, stdout=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout is not None
+        lines = []
+        while not lines or "the cluster at" not in lines[-1]:
+            lines.append(watching.stdout.readline())
+        watching.send_signal(signal.SIGINT)
+        assert watching.stdout.read() == ""
+    assert watching.returncode == ExitCode.INTERRUPTED
