@@ -17,7 +17,7 @@ from kcluster.model.listener import Listener
 from kcluster.model.node import Layer, Places
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.release import Release
-from kcluster.model.words import BY_NAME, PREFIXES, Type, closest
+from kcluster.model.words import PREFIXES, WORDS, Type, closest
 
 _PLACES = {
     "user": "kafka_user",
@@ -65,14 +65,14 @@ class Builder:
 
     def _read_words(self, level: Level) -> None:
         for variable, value in level.written.items():
-            if variable in BY_NAME:
+            if variable in WORDS:
                 self._read_word(level, variable, value)
             elif variable.startswith(PREFIXES):
                 self.findings.append(_unknown(variable, level))
 
     def _read_word(self, level: Level, variable: str, value: Any) -> None:
         faults: values.Faults = []
-        read = values.read(BY_NAME[variable].type, value, faults)
+        read = values.read(WORDS[variable].type, value, faults)
         if read is not None:
             level.values[variable] = read
         self.findings += [
@@ -105,7 +105,7 @@ class Builder:
         return None
 
     def _missing_group(self, group: str, message: str) -> None:
-        near = closest(group, (name for name in self.tree.groups if name not in ("all", "ungrouped", *BY_NAME)))
+        near = closest(group, (name for name in self.tree.groups if name not in ("all", "ungrouped", *WORDS)))
         hint = f"rename the group {near} to {group}" if near and near != group else f"put hosts into the group {group}"
         self.findings.append(Finding(message, hint, Spot(near if near else "all")))
 
@@ -252,14 +252,14 @@ def _listeners(member: Member, host: Host) -> tuple[Listener, ...]:
 
 
 def _unknown(variable: str, level: Level) -> Finding:
-    near = closest(variable, BY_NAME)
+    near = closest(variable, WORDS)
     hint = f"did you mean {near}?" if near else "see docs/variables.md for the words there are"
     return Finding(f"{variable} of {level.title} is not a word of kcluster", hint, Spot(level.subject, variable))
 
 
 def _disagreement(word: str, said: dict[str, Any], hosts: list[str]) -> Finding:
     shown = ", ".join(f"{values.shown(said[host])} on {host}" for host in hosts[:3])
-    long = BY_NAME[word].type in (Type.TOPICS, Type.TEXTS)
+    long = WORDS[word].type in (Type.TOPICS, Type.TEXTS)
     return Finding(
         f"{word} must be the same for the whole cluster"
         + (f"; it differs on {', '.join(hosts[:3])}" if long else f": {shown}"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from kcluster.inventory.levels import Data, Tree
 from kcluster.model.finding import Finding, Spot, warning
-from kcluster.model.words import BY_NAME, GROUPS, PREFIXES, closest
+from kcluster.model.words import GROUPS, PREFIXES, WORDS, closest
 
 _IDS = {"zookeeper_id": "zookeeper", "kafka_broker_id": "kafka_broker", "kafka_controller_id": "kafka_controller"}
 
@@ -21,7 +21,7 @@ def _variables(tree: Tree) -> Iterator[Finding]:
     """`kakfa_version`: a word whose beginning is misspelt."""
     first = {variable: level for level in reversed(list(tree.levels)) for variable in level.written}
     for variable, level in first.items():
-        if not variable.startswith(PREFIXES) and (near := _meant(variable, BY_NAME)):
+        if not variable.startswith(PREFIXES) and (near := _meant(variable, WORDS)):
             yield Finding(
                 f"{variable} of {level.title} is not a word of kcluster",
                 f"did you mean {near}?",

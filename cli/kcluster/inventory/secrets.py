@@ -8,7 +8,7 @@ from typing import Any
 from kcluster.clients import ansible
 from kcluster.errors import InventoryError
 from kcluster.inventory.levels import Data
-from kcluster.model.words import BY_NAME
+from kcluster.model.words import WORDS
 
 _VAULTED = "__ansible_vault"
 
@@ -23,7 +23,7 @@ def opened(data: Data) -> Data:
 
 
 def _words(variables: dict[str, Any]) -> dict[str, Any]:
-    return {name: _open(value) if name in BY_NAME else value for name, value in variables.items()}
+    return {name: _open(value) if name in WORDS else value for name, value in variables.items()}
 
 
 def _open(value: Any) -> Any:

@@ -47,7 +47,7 @@ class Word:
     meaning: str
 
 
-WORDS = (
+_WORDS = (
     Word(
         "kcluster_name",
         "all",
@@ -163,8 +163,8 @@ WORDS = (
     Word("kafka_log_dir", "all", Type.PATH, "/var/log/kafka", "where the nodes write their logs"),
 )
 
-BY_NAME = {word.name: word for word in WORDS}
-"""Every word by its name."""
+WORDS = {word.name: word for word in _WORDS}
+"""Every word by its name, in the order of the documentation."""
 
 
 def closest(name: str, names: Iterable[str]) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from kcluster.model.words import BY_NAME, PREFIXES, closest
+from kcluster.model.words import PREFIXES, WORDS, closest
 
 
 def test_every_word_is_complete_and_begins_as_one_of_ours() -> None:
-    for name, word in BY_NAME.items():
+    for name, word in WORDS.items():
         assert name.startswith(PREFIXES)
         assert word.where in ("all", "host", "group, host", "any")
         assert word.meaning
 
 
 def test_a_misspelt_word_finds_the_one_that_was_meant() -> None:
-    assert closest("kafka_listner", BY_NAME) == "kafka_listeners"
-    assert closest("something_else", BY_NAME) == ""
+    assert closest("kafka_listner", WORDS) == "kafka_listeners"
+    assert closest("something_else", WORDS) == ""
