@@ -160,10 +160,10 @@ def smoke(
         topic=topic,
         kept=keep,
         rows=rows_of(paths, leaders, evidence),
-        verdict=_verdict(evidence),
+        verdict=verdict_of(evidence),
         leaders=leaders,
         resumed=len(evidence.handover.resumed),
-        problems=[*_absent(brokers, alive), *_problems(paths, leaders, evidence)],
+        problems=[*_absent(brokers, alive), *problems_of(paths, leaders, evidence)],
         left_out=left_out(brokers, protocol),
         seconds=time.monotonic() - started,
     )
@@ -256,7 +256,7 @@ def _milliseconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f} ms"
 
 
-def _verdict(evidence: Evidence) -> Verdict:
+def verdict_of(evidence: Evidence) -> Verdict:
     """The judge's answer on what could be read, and on the group's handover if there was one."""
     reachable = [record for record in evidence.written.acknowledged if evidence.reading.covers(record)]
     undelivered = [record.sequence for record in evidence.written.undelivered]
@@ -273,7 +273,7 @@ def _absent(brokers: Sequence[Broker], alive: Mapping[int, str]) -> Iterator[str
             yield f"broker {broker.id} ({broker.internal.address}) is not in the cluster"
 
 
-def _problems(paths: Sequence[Path], leaders: Mapping[int, int], evidence: Evidence) -> Iterator[str]:
+def problems_of(paths: Sequence[Path], leaders: Mapping[int, int], evidence: Evidence) -> Iterator[str]:
     """What could not be asked, and why."""
     for path in paths:
         failed = [record for record in evidence.written.undelivered if record.path == path.number]

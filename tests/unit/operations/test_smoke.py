@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kcluster.errors import ExitCode
+from kcluster.model.broker import Broker
+from kcluster.model.host import Host
+from kcluster.model.listener import Listener
+from kcluster.model.verdict import Record, Verdict, judge
+from kcluster.operations.handover import Handover
+from kcluster.operations.proof import Path, Reading, Undelivered, Written
+from kcluster.operations.smoke import Evidence, Smoke, left_out, paths_into, problems_of, rows_of, verdict_of
+from kcluster.results import Cell, Grid
+from kcluster.show import Format, result
+
+LEADERS = {0: 1, 1: 2}
+PATHS = [Path(0, 1, "INTERNAL", "h1:9092"), Path(1, 2, "INTERNAL", "h2:9092")]
+ACKED = [
+    Record(sequence, path, partition, offset, 7)
+    for sequence, (path, partition, offset) in enumerate([(0, 0, 0), (0, 1, 0), (1, 0, 1), (1, 1, 1)])
+]
+WHOLE = Handover(commits={0: 1, 1: 1}, ends={0: 2, 1: 2}, resumed=[(0, 1), (1, 1)])
+
+
+def evidence(
+    *,
+    seen: list[Record] = ACKED,
+    undelivered: list[Undelivered] | None = None,
+    unsent: dict[int, int] | None = None,
+    handover: Handover = WHOLE,
+    unread: dict[int, tuple[int, int]] | None = None,
+) -> Evidence:
+    latencies = {record.sequence: 0.001 * (record.sequence + 1) for record in ACKED}
+    written = Written(list(ACKED), undelivered or [], unsent or {}, latencies)
+    return Evidence(written, handover, Reading(seen, unread or {}))
+
+
+def smoke(found: Evidence, topic: str = "kcluster-smoke-x") -> Smoke:
+    return Smoke(
+        topic=topic,
+        kept=False,
+        rows=rows_of(PATHS, LEADERS, found),
+        verdict=verdict_of(found),
+        leaders=LEADERS,
+        resumed=len(found.handover.resumed),
+        problems=list(problems_of(PATHS, LEADERS, found)),
+        left_out=[],
+        seconds=1.25,
+    )
+
+
+def broker(number: int) -> Broker:
+    def listener(name: str, port: int, protocol: str) -> Listener:
+        return Listener(name=name, port=port, protocol=protocol, advertised_host=f"h{number}", advertised_port=port)
+
+    doors = (
+        listener("internal", 9092, "PLAINTEXT"),
+        listener("clients", 9094, "PLAINTEXT"),
+        listener("outside", 9095, "SASL_SSL"),
+    )
+    return Broker(host=Host(f"b{number}", f"h{number}"), id=number, listeners=doors)
+
+
+BROKERS = [broker(1), broker(2)]
+ALIVE = {1: "h1:9092", 2: "h2:9092"}
+
+
+def test_every_plain_listener_of_every_broker_is_a_path() -> None:
+    assert [(path.broker, path.listener, path.address) for path in paths_into(BROKERS, ALIVE, "PLAINTEXT")] == [
+        (1, "INTERNAL", "h1:9092"),
+        (1, "CLIENTS", "h1:9094"),
+        (2, "INTERNAL", "h2:9092"),
+        (2, "CLIENTS", "h2:9094"),
+    ]
+
+
+def test_a_secured_client_uses_the_listeners_that_speak_as_it_does() -> None:
+    assert [path.listener for path in paths_into(BROKERS, ALIVE, "SASL_SSL")] == ["OUTSIDE", "OUTSIDE"]
+
+
+def test_a_dead_broker_is_no_path() -> None:
+    assert {path.broker for path in paths_into(BROKERS, {2: "h2:9092"}, "PLAINTEXT")} == {2}
+
+
+def test_without_an_inventory_the_paths_come_from_the_metadata() -> None:
+    assert [str(path) for path in paths_into((), ALIVE, "PLAINTEXT")] == ["broker 1 (h1:9092)", "broker 2 (h2:9092)"]
+
+
+def test_listeners_that_were_not_tried_are_told_once_with_the_reason() -> None:
+    (reason,) = left_out(BROKERS, "PLAINTEXT")
+    assert reason == "listener OUTSIDE: it speaks SASL_SSL, this client PLAINTEXT (see --client-config)"
+    assert "only an inventory" in left_out((), "PLAINTEXT")[0]
+
+
+def test_a_row_counts_what_entered_and_what_the_broker_led() -> None:
+    first, second = rows_of(PATHS, LEADERS, evidence())
+    assert (first.entered, first.acknowledged, first.seen) == (2, 2, 2)
+    assert (first.p50_ms, first.p99_ms) == (1.0, 3.0)
+    assert (second.p50_ms, second.p99_ms) == (2.0, 4.0)
+
+
+def test_a_whole_proof_holds() -> None:
+    proof = smoke(evidence())
+    assert proof.holds
+    assert proof.exit_code is ExitCode.DONE
+    *_, last = proof.view()
+    assert isinstance(last, Cell)
+    assert last.text == "the proof holds: 4 acknowledged, 4 seen, 0 duplicates, 2 read after the handover, in 1.2 s"
+
+
+def test_a_lost_record_is_named_with_broker_partition_offset_and_sequence() -> None:
+    proof = smoke(evidence(seen=ACKED[:3]))
+    assert proof.exit_code is ExitCode.NO
+    faults = [block for block in proof.view() if isinstance(block, Grid)][1]
+    assert [getattr(cell, "text", cell) for cell in faults.rows[0]][:5] == ["lost", "2", "1", "1", "3"]
+    assert proof.data()["verdict"]["faults"][0]["broker"] == 2
+
+
+def test_only_the_first_faults_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    verdict: Verdict = judge([Record(number, 0, 0, number, 7) for number in range(20)], [])
+    proof = Smoke("t", False, [], verdict, LEADERS, 0, [], [], 1.0)
+    result(proof, Format.TABLE)
+    printed = capsys.readouterr().out
+    assert printed.count("lost") == 5
+    assert "... and 15 more" in printed
+
+
+def test_a_record_without_an_answer_is_a_problem_but_not_lost() -> None:
+    proof = smoke(evidence(undelivered=[Undelivered(9, 1, 1, "Connection refused")]))
+    assert proof.verdict.holds
+    assert proof.verdict.indeterminate == 1
+    assert not proof.holds
+    assert proof.problems == [
+        "through broker 2 (INTERNAL h2:9092): 1 records without an acknowledgement: Connection refused"
+    ]
+
+
+def test_records_that_were_never_sent_are_a_problem() -> None:
+    (problem,) = smoke(evidence(unsent={0: 12})).problems
+    assert problem.startswith("through broker 1 (INTERNAL h1:9092): 12 records were not sent")
+
+
+def test_what_could_not_be_read_is_not_called_lost() -> None:
+    proof = smoke(evidence(seen=ACKED[:3], unread={1: (1, 2)}))
+    assert proof.verdict.faults == ()
+    assert proof.problems == ["partition 1 (broker 2): read only to offset 1 of 2"]
+    assert proof.exit_code is ExitCode.NO
+
+
+def test_a_group_that_resumes_elsewhere_is_a_fault() -> None:
+    proof = smoke(evidence(handover=Handover(WHOLE.commits, WHOLE.ends, [(0, 0), (0, 1), (1, 1)])))
+    assert [fault.flaw for fault in proof.verdict.faults] == ["not resumed from the commit"]
+
+
+def test_a_group_that_could_not_be_asked_is_a_problem() -> None:
+    proof = smoke(evidence(handover=Handover({}, {0: 2, 1: 2}, failure="its commit failed: x")))
+    assert proof.verdict.faults == ()
+    assert proof.problems == ["the group could not change its consumer: its commit failed: x"]
+
+
+def test_the_json_form_has_the_verdict_and_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    result(smoke(evidence()), Format.JSON)
+    told = json.loads(capsys.readouterr().out)
+    assert told["holds"] is True
+    assert [row["broker"] for row in told["rows"]] == [1, 2]
+    assert told["verdict"]["acknowledged"] == 4
