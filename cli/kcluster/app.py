@@ -19,12 +19,12 @@ from kcluster.results import Result
 COMMANDS = {
     "init": "Write a starter inventory that validates at once.",
     "validate": "Check an inventory and report every finding at once.",
-    "render": "Show every file as it will land on the hosts.",
+    "render": "Show every file as it will land on the hosts, byte for byte; secrets as ********.",
     "release": "List, fetch, verify and bundle Kafka releases.",
     "up": "Start a cluster on this machine, or repair what is missing of it.",
     "down": "Stop a cluster on this machine; its data stays.",
-    "status": "Show the nodes of a cluster and whether they run.",
-    "logs": "Show the logs of a node.",
+    "status": "Show the nodes of a cluster on this machine and whether they run; exit 4 when not all do.",
+    "logs": "Show the last lines of the logs of a cluster on this machine.",
     "topic": "List, describe, create, alter, delete, plan and apply topics.",
     "produce": "Write lines or JSON records to a topic.",
     "consume": "Read records from a topic.",
@@ -57,7 +57,11 @@ class LazyCommands(TyperGroup):
 
     def invoke(self, ctx: Any) -> int:
         """Run the command and print what it returns, in the form that `--output` asked for."""
-        value = super().invoke(ctx)
+        try:
+            value = super().invoke(ctx)
+        except KeyboardInterrupt:
+            show.progress("interrupted")
+            raise  # Typer makes exit code 130 of it
         if not isinstance(value, Result):
             return ExitCode.DONE
         show.result(value, ctx.meta.get(show.Format, show.Format.TABLE))
@@ -111,7 +115,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         show.error(problem)
         return problem.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        show.progress("interrupted")
         return ExitCode.INTERRUPTED
     except Exception:  # the last line of defence: whatever arrives here is a bug, and is told so
         traceback.print_exc()

@@ -57,11 +57,11 @@ def test_a_bug_shows_its_traceback_and_how_to_report_it(
 
 
 def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def interrupt(_: object) -> int:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(app, "_run", interrupt)
-    assert app.main([]) == ExitCode.INTERRUPTED
+    monkeypatch.setattr("kcluster.commands.completion.script", interrupt)
+    assert app.main(["completion", "bash"]) == ExitCode.INTERRUPTED
     assert capsys.readouterr().err == "interrupted\n"
 
 
@@ -70,7 +70,7 @@ def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     [
         (["tpic"], "error: No such command 'tpic'. Did you mean 'topic'?\n  try: kcluster --help\n"),
         (["--bogus"], "error: No such option: --bogus\n  try: kcluster --help\n"),
-        (["topic", "create"], "error: Missing argument 'name'.\n  try: kcluster topic create --help\n"),
+        (["topic", "create"], "error: Missing argument 'TOPIC'.\n  try: kcluster topic create --help\n"),
     ],
 )
 def test_a_wrong_command_line_is_told_in_one_line(
