@@ -12,6 +12,7 @@ from kcluster.errors import UsageError
 
 if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
+    from kcluster.model.topic import Topic
 
 
 @dataclass
@@ -36,6 +37,15 @@ class Target:
             cluster = inventory.read(self.inventory)
             return local.running(cluster.name) if cluster.local else cluster
         return local.running(local.only())
+
+    @property
+    def declared_topics(self) -> tuple[Topic, ...]:
+        """The topics as the inventory declares them now, also where the local cluster was started before a change."""
+        if not self.inventory or self.name:
+            return self.cluster.topics
+        from kcluster import inventory
+
+        return inventory.read(self.inventory).topics
 
     @cached_property
     def kafka(self) -> Kafka:

@@ -190,7 +190,7 @@ def plan_(
     from kcluster.operations.topic import plan
 
     target = Target(inventory, name)
-    return plan.plan(target.kafka, target.cluster.topics, prune=prune)
+    return plan.plan(target.kafka, target.declared_topics, prune=prune)
 
 
 @app.command("apply")
@@ -210,7 +210,7 @@ def apply_(
     from kcluster.operations.topic import change, plan
 
     target = Target(inventory, name)
-    wanted = plan.plan(target.kafka, target.cluster.topics, prune=prune)
+    wanted = plan.plan(target.kafka, target.declared_topics, prune=prune)
     if not wanted.steps:
         return wanted
     _preview(wanted)
