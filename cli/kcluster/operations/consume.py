@@ -102,8 +102,11 @@ class Reader:
         if self._reading.group:
             self._consumer.subscribe([self._topic], on_assign=self._on_assign, on_revoke=self._on_revoke)
             return
-        self._consumer.assign([self._at(part, offset) for part, offset in self._starts().items()])
-        self._assigned = set(self._partitions)
+        starts = self._starts()
+        self._assigned = set(starts)
+        # Nothing comes of a partition that is read to its end already: the broker would keep us waiting for it.
+        self._done = {part for part, offset in starts.items() if offset >= self._ends.get(part, offset + 1)}
+        self._consumer.assign([self._at(part, starts[part]) for part in sorted(self._assigned - self._done)])
 
     @property
     def finished(self) -> bool:
@@ -152,7 +155,8 @@ class Reader:
 
         start = self._reading.start
         if start.at == "beginning":
-            return dict.fromkeys(self._partitions, OFFSET_BEGINNING)
+            # Following needs no answer first; for an end the beginning shows which partitions are empty.
+            return self._offsets("earliest") if self._ends else dict.fromkeys(self._partitions, OFFSET_BEGINNING)
         ends = self._ends or self._offsets("latest")
         if start.at == "end":
             return ends
