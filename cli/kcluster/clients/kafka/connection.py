@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kcluster.errors import KclusterError, RefusedError, UnreachableError
+from kcluster.errors import KclusterError, RefusedError, UnreachableError, UsageError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -54,19 +54,31 @@ class Kafka:
         """The admin client, made when it is first needed."""
         from confluent_kafka.admin import AdminClient
 
-        return AdminClient(self.settings())
+        return self._made(AdminClient, self.settings())
 
     def producer(self, **more: Any) -> Producer:
         """A producer on this cluster."""
         from confluent_kafka import Producer
 
-        return Producer(self.settings(**more))
+        return self._made(Producer, self.settings(**more))
 
     def consumer(self, **more: Any) -> Consumer:
         """A consumer on this cluster."""
         from confluent_kafka import Consumer
 
-        return Consumer(self.settings(**more))
+        return self._made(Consumer, self.settings(**more))
+
+    def _made(self, kind: Callable[[dict[str, Any]], T], settings: dict[str, Any]) -> T:
+        """A client; librdkafka refuses a property it does not know or whose value does not fit."""
+        from confluent_kafka import KafkaException
+
+        try:
+            return kind(settings)
+        except KafkaException as problem:
+            raise UsageError(
+                f"the client configuration is refused: {problem.args[0].str()}",
+                resolution="correct the file after --client-config",
+            ) from problem
 
     def metadata(self, topic: str | None = None) -> ClusterMetadata:
         """Brokers, topics and partitions; the first question to a cluster, so it finds out whether it answers."""
