@@ -57,6 +57,20 @@ def test_an_unchanged_inventory_is_read_without_ansible(hosts: Path, monkeypatch
     assert inventory.read(hosts) == first
 
 
+def test_the_cache_is_readable_by_its_owner_only(hosts: Path, tmp_path: Path) -> None:
+    inventory.read(hosts)
+    (kept,) = (tmp_path / "cache" / "inventories").iterdir()
+    assert kept.stat().st_mode & 0o077 == 0
+
+
+def test_a_broken_cache_is_made_again(hosts: Path, tmp_path: Path) -> None:
+    first = inventory.read(hosts)
+    (kept,) = (tmp_path / "cache" / "inventories").iterdir()
+    kept.write_text(kept.read_text()[:50])
+    assert inventory.read(hosts) == first
+    assert len(kept.read_text()) > 50
+
+
 def test_a_cached_inventory_is_read_without_heavy_imports(hosts: Path) -> None:
     inventory.read(hosts)
     code = (

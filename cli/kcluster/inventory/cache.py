@@ -98,7 +98,9 @@ def _remember(place: Path, key: str, said: dict[str, Any]) -> None:
     fresh = place.with_suffix(f".{os.getpid()}")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps({"key": key, "said": said}))
+        # Readable by its owner only: people write passwords into inventories, however often they are told not to.
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            json.dump({"key": key, "said": said}, file)
         fresh.replace(place)
     except OSError:  # a cache that cannot be written costs time, nothing else
         return
