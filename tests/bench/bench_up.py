@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.bench.timing import seconds
 
@@ -47,9 +49,17 @@ class Machine:
         self._folder = folder
         self._env = {**os.environ, "KCLUSTER_HOME": str(folder / "home")}
         subprocess.run([KCLUSTER, "release", "fetch", "3.9.2"], check=True, env=self._env, capture_output=True)
-        seconds([KCLUSTER, "up", "-n", NAME], env=self._env)  # chooses the ports and writes the files
-        seconds([KCLUSTER, "down", "-n", NAME], env=self._env)
-        self._record = json.loads((folder / "home/local" / NAME / "record.json").read_text())
+        self._up_and_down()
+        self._record = self._moved(folder / "home/local" / NAME / "record.json")
+        self._up_and_down()  # writes the files with those ports
+
+    def _moved(self, path: Path) -> dict[str, Any]:
+        """The record with ports of its own: other clusters of this machine come and go on the usual ones."""
+        record: dict[str, Any] = json.loads(path.read_text())
+        base = random.randrange(20000, 30000)
+        record["ports"] = {purpose: base + number for number, purpose in enumerate(record["ports"])}
+        path.write_text(json.dumps(record))
+        return record
 
     def without_archives(self) -> None:
         """As it is when a release has never been used."""
@@ -58,9 +68,7 @@ class Machine:
     def up(self) -> float:
         """Seconds of the whole command, with empty data; the cluster is stopped again."""
         self._empty()
-        taken = seconds([KCLUSTER, "up", "-n", NAME], env=self._env)
-        seconds([KCLUSTER, "down", "-n", NAME], env=self._env)
-        return taken
+        return self._up_and_down()
 
     def plain(self) -> float:
         """Seconds until three brokers are registered, started as people start them by hand."""
@@ -73,6 +81,11 @@ class Machine:
     def forget(self) -> None:
         """Remove the cluster."""
         seconds([KCLUSTER, "down", "-n", NAME, "--delete-data", "--confirm", NAME], env=self._env)
+
+    def _up_and_down(self) -> float:
+        taken = seconds([KCLUSTER, "up", "-n", NAME], env=self._env)
+        seconds([KCLUSTER, "down", "-n", NAME], env=self._env)
+        return taken
 
     def _empty(self) -> None:
         for data in self._folder.glob(f"home/local/{NAME}/nodes/*/data"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,10 +113,12 @@ def _sockets(port: int) -> set[str]:
 
 
 def _open_sockets(process: Path) -> set[str]:
-    try:
-        return {os.readlink(entry) for entry in (process / "fd").iterdir()}
-    except (PermissionError, FileNotFoundError, ProcessLookupError):
-        return set()
+    found = set()
+    with suppress(PermissionError, FileNotFoundError, ProcessLookupError):
+        for entry in os.listdir(process / "fd"):
+            with suppress(FileNotFoundError):  # closed since the folder was read
+                found.add(os.readlink(process / "fd" / entry))
+    return found
 
 
 def _command(process: Path) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -92,12 +94,13 @@ def _by_time(lines: Sequence[Line]) -> list[Line]:
 
 def _coming(nodes: Sequence[Node]) -> Iterator[Line]:
     """Whatever the nodes write from now on."""
-    followed = [Followed(node) for node in nodes]
-    while True:
-        new = [line for each in followed for line in each.new()]
-        yield from new
-        if not new:
-            time.sleep(_POLL)
+    with ExitStack() as open_files:
+        followed = [open_files.enter_context(closing(Followed(node))) for node in nodes]
+        while True:
+            new = [line for each in followed for line in each.new()]
+            yield from new
+            if not new:
+                time.sleep(_POLL)
 
 
 class Followed:
@@ -106,31 +109,35 @@ class Followed:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._path = main_log(node)
-        self._file: IO[str] | None = self._opened()
+        self._file: IO[str] | None = None
         self._begun = ""
+        self._reopen()
         if self._file:
-            self._file.seek(0, 2)
+            self._file.seek(0, os.SEEK_END)
 
     def new(self) -> Iterator[Line]:
         """The complete lines that were written since the last time."""
         if self._file is None or self._rolled(self._file):
-            self._file = self._opened()
+            self._reopen()
         while self._file and (text := self._file.readline()):
             self._begun += text
             if text.endswith("\n"):
                 yield Line(self._node.name, self._begun.rstrip("\n"))
                 self._begun = ""
 
-    def _opened(self) -> IO[str] | None:
-        try:
-            return self._path.open(errors="replace")
-        except FileNotFoundError:
-            return None
+    def close(self) -> None:
+        """Let the file go."""
+        if self._file:
+            self._file.close()
+
+    def _reopen(self) -> None:
+        self.close()
+        self._file = None
+        with suppress(FileNotFoundError):
+            self._file = self._path.open(errors="replace")
 
     def _rolled(self, file: IO[str]) -> bool:
         """Whether another file has the name now, and the old one is read to its end."""
-        import os
-
         here = os.fstat(file.fileno())
         try:
             now = self._path.stat()

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kcluster import local
+from kcluster.clients.processes import Process
+from kcluster.errors import RefusedError, UsageError
+from kcluster.local import shape
+from kcluster.local.record import Origin, Record, Started
+from kcluster.model.node import Layer
+from kcluster.model.topic import Topic
+
+
+def cluster(*, kraft: bool = False):
+    made = shape.cluster_of("c", Origin(brokers=2, kraft=kraft), "AAAAAAAAAAAAAAAAAAAAAA")
+    broker = replace(
+        made.brokers[0],
+        layers=(Layer("cluster", {"log.retention.hours": "1"}),),
+        environment={"JMX_PORT": "9999"},
+        rack="r1",
+        data_dirs=("/a", "/b"),
+    )
+    return replace(made, brokers=(broker, made.brokers[1]), topics=(Topic("t", 3, 2, {"retention.ms": "1"}),))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KCLUSTER_HOME", str(tmp_path))
+    return tmp_path / "local"
+
+
+def remember(home: Path, name: str) -> Record:
+    record = Record(home / name, replace(cluster(), name=name))
+    record.save()
+    return record
+
+
+@pytest.mark.parametrize("kraft", [False, True])
+def test_a_record_is_read_back_as_it_was(tmp_path, kraft):
+    started = {"broker-1": Started(Process(12, 345), "abc", "/x.new")}
+    record = Record(tmp_path, cluster(kraft=kraft), Origin("inv", 2, 3, kraft), {"broker-1 internal": 9}, "/r", started)
+    record.save()
+    assert Record.load(tmp_path) == record
+
+
+def test_a_folder_without_a_record_has_none(tmp_path):
+    assert Record.load(tmp_path / "nothing") is None
+
+
+def test_a_process_that_has_the_pid_but_not_the_start_time_is_another_one(tmp_path):
+    import os
+
+    record = Record(tmp_path, cluster(), started={"broker-1": Started(Process(os.getpid(), 1), "")})
+    assert not record.runs("broker-1")
+    assert record.living() == {}
+
+
+def test_the_only_cluster_is_meant_when_none_is_named(home):
+    with pytest.raises(UsageError, match="no cluster on this machine") as none:
+        local.only()
+    assert none.value.resolution == "kcluster up"
+    remember(home, "one")
+    assert local.only() == "one"
+    remember(home, "two")
+    with pytest.raises(UsageError, match="one, two"):
+        local.only()
+
+
+def test_a_cluster_is_read_as_it_was_placed(home):
+    assert local.running(remember(home, "one").cluster.name).bootstrap == "127.0.0.1:9092,127.0.0.1:9092"
+
+
+def test_an_unknown_name_gets_the_nearest_ones(home):
+    remember(home, "staging")
+    with pytest.raises(RefusedError, match="no local cluster stagin; there is staging"):
+        local.running("stagin")
