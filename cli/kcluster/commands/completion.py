@@ -11,7 +11,7 @@ from kcluster.commands.options import Output
 from kcluster.operations.completion import Script, Shell
 from kcluster.operations.completion import completion as script
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
