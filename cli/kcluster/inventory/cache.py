@@ -44,7 +44,7 @@ def fingerprint(inventory: Path) -> str:
         content = path.read_bytes()
         if _changes_by_itself(path, content) or any(mark in content for mark in _SECRET):
             return ""
-        digest.update(f"{path}\n{len(content)}\n".encode() + content)
+        digest.update(f"{path.absolute()}\n{len(content)}\n".encode() + content)
     for path in _configurations():
         digest.update(path.read_bytes() if path.is_file() else b"-")
     return digest.hexdigest()
