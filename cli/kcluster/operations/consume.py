@@ -17,7 +17,7 @@ from kcluster.operations.produce import existing_topic
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message, TopicPartition
 
-BATCH = 10_000
+BATCH = 5_000
 """Records that are read, shown and written at a time."""
 COMMIT_EVERY = 1.0
 """Seconds between two commits of a group."""
@@ -30,7 +30,8 @@ _SETTINGS = {
     # One second is the default: it makes a reader that is faster than the network wait for nothing.
     "fetch.queue.backoff.ms": 2,
     "fetch.wait.max.ms": 100,
-    "queued.max.messages.kbytes": 16_384,
+    "queued.min.messages": 20_000,
+    "queued.max.messages.kbytes": 8_192,
 }
 _PASSING = ("_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "_MAX_POLL_EXCEEDED")
 
