@@ -68,7 +68,7 @@ def consume(
         Form, typer.Option("--output", "-o", help="Values on lines, or lossless JSON records.")
     ] = Form.LINES,
 ) -> None:
-    r"""Read records from a topic.
+    """Read records from a topic.
 
     Starts at the end and follows until Ctrl-C, like Kafka's console consumer. Records of a partition come in order.
     Without --group nothing is committed and nobody else's consumer is disturbed. With --group it resumes where the

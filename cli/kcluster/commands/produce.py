@@ -48,7 +48,7 @@ def produce(
     client_config: ClientConfig = None,
     output: Output = show.Format.TABLE,
 ) -> Produced:
-    r"""Write lines or JSON records to a topic.
+    """Write lines or JSON records to a topic.
 
     Each line of stdin is a record. It says at the end how many were acknowledged; when any was not, it exits with 5.
     A record with a key goes to the partition Java clients choose for it. With --acks all (the default) no
