@@ -179,3 +179,37 @@ def test_a_broken_archive_of_class_data_does_not_hinder_a_start(own, tmp_path, m
         fresh = archive.with_suffix(".put-back")
         fresh.write_bytes(good)
         fresh.replace(archive)
+
+
+INVENTORY = """\
+all:
+  vars: {{ansible_connection: local, kcluster_name: own, kafka_config: {{log.retention.hours: {hours}}}}}
+  children:
+    zookeeper: {{hosts: {{keeper: {{zookeeper_id: 1}}}}}}
+    kafka_broker: {{hosts: {{broker: {{kafka_broker_id: 1}}}}}}
+"""
+
+
+def test_changed_settings_are_written_and_wait_for_a_restart(own, tmp_path):
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text(INVENTORY.format(hours=24))
+    cluster = own("-i", str(inventory))
+    before = nodes(cluster)
+    inventory.write_text(INVENTORY.format(hours=48))
+    done = json.loads(cluster.run("up", "-n", "own", "-o", "json").stdout)
+    assert (done["started"], done["restart"]) == ([], ["broker-1"])
+    assert nodes(cluster)["broker-1"]["pid"] == before["broker-1"]["pid"]
+    config = cluster.home / "local/own/nodes/broker-1/etc/server.properties"
+    assert "log.retention.hours=48" in config.read_text()
+    cluster.run("down", "-n", "own")
+    assert json.loads(cluster.run("up", "-n", "own", "-o", "json").stdout)["restart"] == []
+
+
+def test_fewer_nodes_leave_the_others_running_and_say_so_until_down(own):
+    cluster = own("--brokers", "2", "--zookeepers", "1")
+    pid = nodes(cluster)["broker-2"]["pid"]
+    done = json.loads(cluster.run("up", "-n", "own", "--brokers", "1", "-o", "json").stdout)
+    assert done["gone"] == ["broker-2"]
+    assert Path(f"/proc/{pid}").exists()
+    assert "broker-2" in cluster.run("down", "-n", "own").stdout
+    assert processes_below(cluster.home) == []

@@ -72,6 +72,7 @@ def _from_inventory(path: Path, name: str | None) -> tuple[Cluster, Origin, Reco
     cluster = replace(cluster, name=name) if name else cluster
     known = Record.load(root(cluster.name))
     _refuse_other_metadata(cluster, known)
+    _refuse_other_cluster(cluster, path.absolute(), known)
     return _with_id(cluster, known), Origin(inventory=str(path.absolute())), known
 
 
@@ -119,4 +120,17 @@ def _refuse_other_metadata(cluster: Cluster, known: Record | None) -> None:
         raise RefusedError(
             f"the local cluster {cluster.name} keeps its metadata in {keeper}, which `up` cannot change",
             resolution=f"take another --name, or: kcluster down -n {cluster.name} --delete-data",
+        )
+
+
+def _refuse_other_cluster(cluster: Cluster, path: Path, known: Record | None) -> None:
+    """Refuse an inventory that means another cluster of the same name; it may have moved, and it may have grown."""
+    if not known or known.origin.inventory == str(path):
+        return
+    old = known.origin.inventory
+    alike = {node.name for node in known.cluster.nodes} == {node.name for node in cluster.nodes}
+    if not alike and (not old or Path(old).exists()):
+        raise RefusedError(
+            f"the local cluster {cluster.name} is another one, made from {old or 'options of `kcluster up`'}",
+            resolution=f"give this one another name: kcluster up -i {path} --name OTHER",
         )

@@ -73,3 +73,21 @@ def test_a_cluster_made_from_an_inventory_is_changed_there():
     remember("i", Origin(inventory="/somewhere/inv"))
     with pytest.raises(UsageError, match="is made from /somewhere/inv"):
         grant(Wish(name="i", brokers=5))
+
+
+def test_an_inventory_does_not_take_over_another_cluster_of_the_same_name(tmp_path, monkeypatch):
+    from kcluster import inventory
+
+    mine = shape.cluster_of("same", Origin(brokers=1, keepers=1), "")
+    monkeypatch.setattr(inventory, "read", lambda path: mine)
+    here = tmp_path / "inv"
+    remember("same", Origin())
+    with pytest.raises(RefusedError, match="the local cluster same is another one, made from options of `kcluster up`"):
+        grant(Wish(inventory=here))
+    other = tmp_path / "other"
+    other.mkdir()
+    remember("same", Origin(inventory=str(other)))
+    with pytest.raises(RefusedError, match=f"made from {other}"):
+        grant(Wish(inventory=here))
+    other.rmdir()
+    assert grant(Wish(inventory=here))[1].inventory == str(here)
