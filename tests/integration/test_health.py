@@ -6,9 +6,25 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from kcluster.errors import ExitCode
+
+TWO_BROKERS = """
+all:
+  vars:
+    kcluster_name: own
+    ansible_connection: local
+    kafka_listeners:
+      - {name: internal, port: 29650}  # far from the default, so that nobody takes the port of a killed broker
+      - {name: clients, port: 29670}
+  children:
+    zookeeper:
+      hosts: {z1: {zookeeper_id: 1}}
+    kafka_broker:
+      hosts: {b1: {kafka_broker_id: 1}, b2: {kafka_broker_id: 2}}
+"""
 
 
 def answers(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:
@@ -54,8 +70,12 @@ def test_nothing_that_answers_is_another_exit_code(live: Any) -> None:
     assert json.loads(done.stdout)["silent"] is True
 
 
-def test_a_killed_broker_is_named_with_its_partitions_and_waiting_sees_it_return(own: Callable[..., Any]) -> None:
-    cluster = own("--brokers", "2", "--zookeepers", "1")
+def test_a_killed_broker_is_named_with_its_partitions_and_waiting_sees_it_return(
+    own: Callable[..., Any], tmp_path: Path
+) -> None:
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text(TWO_BROKERS)
+    cluster = own("-i", str(inventory))
     topic = (
         "topic",
         "create",
@@ -74,7 +94,7 @@ def test_a_killed_broker_is_named_with_its_partitions_and_waiting_sees_it_return
     at_once = cluster.run("health", "-n", cluster.name, "-o", "json", check=False)
     assert at_once.returncode == ExitCode.NO
     assert answers(at_once)["nodes up"]["subject"] == "broker-2"
-    assert answers(at_once)["advertised addresses"]["subject"] == "broker-2 INTERNAL"
+    assert answers(at_once)["advertised addresses"]["subject"] == "broker-2 INTERNAL, broker-2 CLIENTS"
 
     later = noticed(cluster, "under-min-ISR partitions")
     for name in ("under-replicated partitions", "under-min-ISR partitions"):
@@ -86,7 +106,7 @@ def test_a_killed_broker_is_named_with_its_partitions_and_waiting_sees_it_return
     with subprocess.Popen(
         command, env=cluster.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as waiting:
-        cluster.run("up", "--name", cluster.name)
+        cluster.run("up", "-i", str(inventory), "--name", cluster.name)
         output, progress = waiting.communicate(timeout=120)
     assert waiting.returncode == ExitCode.DONE
     assert output.splitlines()[-1].endswith("all checks hold")

@@ -4,8 +4,9 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,19 @@ from kcluster.clients.kafka import Kafka
 from kcluster.errors import ExitCode
 from kcluster.model.verdict import Flaw
 from kcluster.operations.smoke import PREFIX, smoke
+
+TWO_LISTENERS = """
+all:
+  vars:
+    kcluster_name: own
+    ansible_connection: local
+    kafka_listeners: [{name: internal, port: 29550}, {name: clients, port: 29570}]
+  children:
+    zookeeper:
+      hosts: {z1: {zookeeper_id: 1}}
+    kafka_broker:
+      hosts: {b1: {kafka_broker_id: 1}}
+"""
 
 
 def smoke_topics(bootstrap: str) -> set[str]:
@@ -39,6 +53,15 @@ def test_a_healthy_cluster_keeps_what_it_acknowledged(live: Any) -> None:
     assert all(row["p50_ms"] <= row["p99_ms"] for row in proof["rows"])
     assert 0 < proof["resumed"] < proof["verdict"]["seen"]
     assert smoke_topics(live.bootstrap) == before
+
+
+def test_each_listener_of_the_inventory_is_proven(own: Callable[..., Any], tmp_path: Path) -> None:
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text(TWO_LISTENERS)
+    cluster = own("-i", str(inventory))
+    proof = json.loads(cluster.run("smoke", "-n", cluster.name, "--messages", "40", "-o", "json").stdout)
+    assert [(row["listener"], row["entered"] > 0) for row in proof["rows"]] == [("INTERNAL", True), ("CLIENTS", True)]
+    assert proof["left_out"] == []
 
 
 def test_people_read_a_row_for_each_broker_and_the_verdict_last(live: Any) -> None:
@@ -92,8 +115,8 @@ def test_keep_leaves_the_topic_and_names_it(live: Any) -> None:
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_the_topic_is_removed_when_the_proof_is_interrupted(live: Any, ending: signal.Signals) -> None:
     before = smoke_topics(live.bootstrap)
-    command = [sys.executable, "-m", "kcluster", "smoke", "-b", live.bootstrap, "--messages", "1000000"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    command = live.command("smoke", "-b", live.bootstrap, "--messages", "1000000")
+    with subprocess.Popen(command, env=live.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         deadline = time.monotonic() + 20
         while smoke_topics(live.bootstrap) == before:
             assert time.monotonic() < deadline

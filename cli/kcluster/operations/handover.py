@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kcluster.errors import KclusterError
-from kcluster.operations.proof import READER, until_reached
+from kcluster.errors import KclusterError, RefusedError
+from kcluster.operations.proof import READER, ends, until_reached
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -37,23 +37,13 @@ class Group:
         self._first = self._join(on_revoke=self._note_revoked)
         self._consumers = [self._first]
 
-    def hand_over(self, ends: Mapping[int, int], deadline: float) -> Handover:
+    def hand_over(self, partitions: Iterable[int], deadline: float) -> Handover:
         """Read to the middle of each partition, commit, and let a second consumer of the group take over."""
-        from confluent_kafka import KafkaException, TopicPartition
-
-        middles = {partition: end // 2 for partition, end in ends.items()}
-        reached: dict[int, int] = {}
-        for _ in until_reached(self._first, middles, reached, deadline):
-            pass
-        if any(reached.get(partition, 0) < middle for partition, middle in middles.items()):
-            return Handover({}, ends, failure=f"its first consumer had read only {sum(reached.values())} records")
-        self._first.pause(self._first.assignment())
-        commits = [TopicPartition(self._topic, partition, middle) for partition, middle in middles.items()]
         try:
-            self._first.commit(offsets=commits, asynchronous=False)
-        except KafkaException as problem:
-            return Handover({}, ends, failure=f"its commit failed: {problem.args[0].str()}")
-        return self._resume(middles, ends, deadline)
+            until = ends(self._first, self._topic, partitions, deadline)
+        except RefusedError as problem:
+            return Handover({}, {}, failure=problem.message)
+        return self._to_the_middle(until, deadline)
 
     def close(self) -> None:
         """Leave the group and remove it."""
@@ -67,7 +57,24 @@ class Group:
             # Nothing is lost with it: without its topic the brokers forget the group by themselves.
             return
 
-    def _resume(self, commits: Mapping[int, int], ends: Mapping[int, int], deadline: float) -> Handover:
+    def _to_the_middle(self, until: Mapping[int, int], deadline: float) -> Handover:
+        from confluent_kafka import KafkaException, TopicPartition
+
+        middles = {partition: end // 2 for partition, end in until.items()}
+        reached: dict[int, int] = {}
+        for _ in until_reached(self._first, middles, reached, deadline):
+            pass
+        if any(reached.get(partition, 0) < middle for partition, middle in middles.items()):
+            return Handover({}, until, failure=f"its first consumer had read only {sum(reached.values())} records")
+        self._first.pause(self._first.assignment())
+        commits = [TopicPartition(self._topic, partition, middle) for partition, middle in middles.items()]
+        try:
+            self._first.commit(offsets=commits, asynchronous=False)
+        except KafkaException as problem:
+            return Handover({}, until, failure=f"its commit failed: {problem.args[0].str()}")
+        return self._resume(middles, until, deadline)
+
+    def _resume(self, commits: Mapping[int, int], until: Mapping[int, int], deadline: float) -> Handover:
         reached: dict[int, int] = {}
         resumed: list[tuple[int, int]] = []
 
@@ -79,11 +86,11 @@ class Group:
         second = self._join(on_assign=start_again)
         self._consumers.append(second)
         self._leave_when_asked(second, deadline)
-        for message in until_reached(second, ends, reached, deadline):
+        for message in until_reached(second, until, reached, deadline):
             resumed.append((message.partition() or 0, message.offset() or 0))
-        unfinished = sorted(partition for partition, end in ends.items() if reached.get(partition, 0) < end)
+        unfinished = sorted(partition for partition, end in until.items() if reached.get(partition, 0) < end)
         failure = f"its second consumer did not get to the end of partition {unfinished[0]}" if unfinished else ""
-        return Handover(commits, ends, resumed, failure)
+        return Handover(commits, until, resumed, failure)
 
     def _leave_when_asked(self, second: Consumer, deadline: float) -> None:
         """Close the first consumer as soon as the second is known, so that the group is never empty and waits again."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from kcluster.errors import KclusterError
+from kcluster.errors import RefusedError
 from kcluster.model.verdict import Record, decode, encode
 
 if TYPE_CHECKING:
@@ -210,33 +210,33 @@ READER = {
 """What every reader of the proof has in common: it never commits by itself, and knows when it is at the end."""
 
 
-def ends(kafka: Kafka, topic: str, partitions: Iterable[int], deadline: float) -> dict[int, int]:
+def ends(consumer: Consumer, topic: str, partitions: Iterable[int], deadline: float) -> dict[int, int]:
     """The end offset of each partition; a leader that is just moving gets time to arrive."""
-    from confluent_kafka import TopicPartition
-    from confluent_kafka.admin import OffsetSpec
+    return {partition: _end(consumer, topic, partition, deadline) for partition in partitions}
 
-    latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    while True:
-        try:
-            answers = kafka.admin.list_offsets(
-                {TopicPartition(topic, partition): latest for partition in partitions}, request_timeout=5
-            )
-            return {place.partition: kafka.wait(answer, timeout=6).offset for place, answer in answers.items()}
-        except KclusterError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
+
+def _end(consumer: Consumer, topic: str, partition: int, deadline: float) -> int:
+    from confluent_kafka import KafkaException, TopicPartition
+
+    left = max(1.0, deadline - time.monotonic())
+    try:
+        return int(consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=left)[1])
+    except KafkaException as problem:
+        raise RefusedError(
+            f"the leader of partition {partition} did not tell its end within {left:.0f} s: {problem.args[0].str()}",
+            resolution="kcluster health",
+        ) from problem
 
 
 def read(kafka: Kafka, topic: str, run: str, partitions: Iterable[int], deadline: float) -> Reading:
     """Read all partitions afresh, from offset 0 to their ends."""
     from confluent_kafka import TopicPartition
 
-    until = ends(kafka, topic, partitions, deadline)
     consumer = kafka.consumer(**READER, **{"group.id": f"{topic}-reader"})
-    consumer.assign([TopicPartition(topic, partition, 0) for partition in until])
     reached: dict[int, int] = {}
     try:
+        until = ends(consumer, topic, partitions, deadline)
+        consumer.assign([TopicPartition(topic, partition, 0) for partition in until])
         messages = list(until_reached(consumer, until, reached, deadline))
     finally:
         consumer.close()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kcluster.errors import ExitCode
 from kcluster.model.verdict import Verdict, judge, judge_resume
 from kcluster.operations.handover import Group, Handover
-from kcluster.operations.proof import Load, Path, Reading, Written, ends, read, write
+from kcluster.operations.proof import Load, Path, Reading, Written, read, write
 from kcluster.operations.throwaway import interrupted_by_signals, topic_led_by_each
 from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
 
@@ -183,8 +183,7 @@ def _gather(
         progress(f"writing through {len(paths)} addresses to {len(load.leaders)} leaders")
         written = write(kafka, load, paths, started + timeout * 0.6)
         progress("reading with a group that changes its consumer in the middle")
-        until = ends(kafka, load.topic, load.leaders, started + timeout * 0.7)
-        handover = group.hand_over(until, started + timeout * 0.8)
+        handover = group.hand_over(load.leaders, started + timeout * 0.8)
     between(load.topic)
     progress("reading everything again")
     return Evidence(written, handover, read(kafka, load.topic, load.run, load.leaders, started + timeout))
