@@ -15,6 +15,7 @@ from typer.core import CompletionItem, TyperGroup
 from kcluster import __version__, show
 from kcluster.errors import ExitCode, KclusterError
 from kcluster.results import Result
+from kcluster.values import plainly
 
 COMMANDS = {
     "init": "Write a starter inventory that validates at once.",
@@ -48,7 +49,7 @@ class LazyCommands(TyperGroup):
         """The command of that word, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        return typer.main.get_command(import_module(f"kcluster.commands.{cmd_name}").app)
+        return plainly(typer.main.get_command(import_module(f"kcluster.commands.{cmd_name}").app))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The table of contents, without importing anything."""
@@ -132,7 +133,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         from typer._completion_classes import completion_init
 
         completion_init()
-    command = typer.main.get_command(app)
+    command = plainly(typer.main.get_command(app))
     try:
         code = int(command.main(arguments, prog_name="kcluster", standalone_mode=False))
         sys.stdout.flush()
