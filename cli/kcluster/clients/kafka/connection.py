@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 K = TypeVar("K")
 
-ANSWER_WITHIN = 4.0
+ANSWER_WITHIN = 3.5
 """Seconds in which a cluster answers or is called unreachable; people wait, scripts must not hang."""
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.clients.kafka.topics import Partition, TopicState
+from kcluster.errors import KclusterError
 from kcluster.operations.topic import names
 from kcluster.results import Block, Cell, Grid, Result, Tone
+
+if TYPE_CHECKING:
+    from kcluster.clients.wire import PartitionState
 
 
 class Fault(StrEnum):
@@ -76,8 +80,28 @@ def _word(row: Mapping[str, int]) -> Cell:
 
 def listing(kafka: Kafka, *, internal: bool = False) -> TopicList:
     """The topics of the cluster, from one question."""
-    found = topics.topics(kafka).values()
-    return TopicList([topic for topic in found if internal or not topic.internal])
+    found = _quickly(kafka) or topics.topics(kafka)
+    return TopicList([topic for topic in found.values() if internal or not topic.internal])
+
+
+QUICKLY = 0.5
+"""Seconds in which a broker that is well has answered; otherwise the patient client asks all the addresses."""
+
+
+def _quickly(kafka: Kafka) -> dict[str, TopicState] | None:
+    """The topics as the first address tells them over the wire: loading the big client takes longer than its answer."""
+    from kcluster.clients import wire
+
+    host, _, port = kafka.bootstrap.split(",")[0].strip().rpartition(":")
+    try:
+        found = wire.topics(host.strip("[]"), int(port), kafka.config, within=QUICKLY)
+    except (KclusterError, ValueError):
+        return None
+    return {name: TopicState(name, tuple(_known(part) for part in parts)) for name, parts in sorted(found.items())}
+
+
+def _known(part: PartitionState) -> Partition:
+    return Partition(part.id, None if part.leader < 0 else part.leader, part.replicas, part.isr, part.offline)
 
 
 @dataclass(frozen=True)

@@ -101,3 +101,14 @@ def test_an_answer_cut_off_is_an_error_and_not_half_a_table():
 def test_sasl_is_said_to_be_not_available():
     with pytest.raises(RefusedError, match="not available over SASL_SSL"):
         wire.api_versions("127.0.0.1", 1, {"security.protocol": "sasl_ssl"})
+
+
+def test_topics_are_read_with_replicas_in_order_and_those_offline():
+    brokers = struct.pack(">ii", 0, 0)
+    ids = b"".join(struct.pack(f">i{len(part)}i", len(part), *part) for part in ((3, 1), (3,), (1,)))
+    partition = struct.pack(">hiii", 9, 0, -1, 4) + ids
+    topic = struct.pack(">h", 0) + string("orders") + b"\x00" + struct.pack(">i", 1) + partition + struct.pack(">i", 0)
+    answer = brokers + string("the-id") + struct.pack(">ii", 1, 1) + topic + struct.pack(">i", 0)
+    with server(answer) as (port, _):
+        found = wire.topics("127.0.0.1", port)
+    assert found == {"orders": [wire.PartitionState(0, -1, (3, 1), (3,), (1,))]}
