@@ -55,6 +55,12 @@ def test_a_healthy_cluster_keeps_what_it_acknowledged(live: Any) -> None:
     assert smoke_topics(live.bootstrap) == before
 
 
+def test_the_proof_holds_with_kraft_as_well(kraft: Any) -> None:
+    proof = json.loads(kraft.run("smoke", "-n", kraft.name, "--messages", "90", "-o", "json").stdout)
+    assert proof["holds"] is True
+    assert [row["listener"] for row in proof["rows"]] == ["INTERNAL"] * 3
+
+
 def test_each_listener_of_the_inventory_is_proven(own: Callable[..., Any], tmp_path: Path) -> None:
     inventory = tmp_path / "hosts.yml"
     inventory.write_text(TWO_LISTENERS)

@@ -142,9 +142,10 @@ def _clashes(acknowledged: Sequence[Record]) -> Iterator[Fault]:
 
 
 def _missing(acknowledged: Sequence[Record], seen: Sequence[Record]) -> Iterator[Fault]:
+    """What is not at its place, partition by partition from the beginning: acknowledgements come in any order."""
     at = {(record.partition, record.offset): record for record in seen}
     places = {record.sequence: record for record in seen}
-    for record in acknowledged:
+    for record in sorted(acknowledged, key=lambda one: (one.partition, one.offset)):
         found = at.get((record.partition, record.offset))
         if found is None or found.sequence != record.sequence or found.checksum != record.checksum:
             yield _misplaced(record, found, places.get(record.sequence))

@@ -100,7 +100,7 @@ def write(kafka: Kafka, load: Load, paths: Sequence[Path], deadline: float) -> W
     return written
 
 
-def _near(path: Path, leaders: Mapping[int, int]) -> list[int]:
+def near(path: Path, leaders: Mapping[int, int]) -> list[int]:
     """The partition led by the path's own broker, and the ones after it."""
     order = sorted(leaders)
     own = next((index for index, partition in enumerate(order) if leaders[partition] == path.broker), 0)
@@ -121,7 +121,7 @@ class _Writer:
 
     def __init__(self, kafka: Kafka, load: Load, path: Path, paths: int, written: Written, deadline: float) -> None:
         self._load, self._path = load, path
-        self._partitions = _near(path, load.leaders)
+        self._partitions = near(path, load.leaders)
         self._left = max(3, -(-load.messages // (paths * len(self._partitions))))
         self._at_once = max(self._left // 2, self._left - ROUNDS_ALONE)
         self._send_until = deadline - 2.0  # what is sent shall have time to be answered

@@ -77,6 +77,10 @@ def test_an_acknowledged_record_that_is_not_seen_is_lost(missing: tuple[int, ...
     assert verdict.faults[0].offset == missing[0]
 
 
+def test_lost_records_are_named_from_the_beginning_whatever_the_order_of_the_acknowledgements() -> None:
+    assert [fault.offset for fault in judge(TEN[::-1], TEN[6:]).faults] == [0, 1, 2, 3, 4, 5]
+
+
 def test_a_lost_record_whose_offset_was_given_away_says_to_whom() -> None:
     late = record(77, offset=4)
     verdict = judge([*without(TEN, 4), record(4)], [*TEN[:4], late, *TEN[5:]], undelivered=[77])
