@@ -11,7 +11,7 @@ from kcluster.commands.options import Confirm, Inventory, Name, Output, confirm_
 from kcluster.operations import down as operation
 from kcluster.results import Result
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()

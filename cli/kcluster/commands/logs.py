@@ -14,7 +14,7 @@ from kcluster.errors import UsageError
 from kcluster.operations import logs as operation
 from kcluster.results import Result
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()

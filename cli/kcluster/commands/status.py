@@ -9,7 +9,7 @@ from kcluster.commands.options import Inventory, Name, Output
 from kcluster.operations import status as operation
 from kcluster.results import Result
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()

@@ -13,7 +13,7 @@ from kcluster.local.wish import Wish
 from kcluster.operations import up as operation
 from kcluster.results import Result
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
@@ -54,5 +54,6 @@ def up(
     if dry_run:
         return operation.plan(wish)
     for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, signal.default_int_handler)  # as Ctrl-C: nothing is left half-running
+        if signal.getsignal(ending) is not signal.SIG_IGN:  # as it is under nohup
+            signal.signal(ending, signal.default_int_handler)  # as Ctrl-C: nothing is left half-running
     return operation.up(wish, show.progress)

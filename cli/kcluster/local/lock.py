@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kcluster.errors import ApplyError, LockedError
 
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST)
 
 
 @contextmanager
