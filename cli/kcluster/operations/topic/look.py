@@ -80,7 +80,9 @@ def _word(row: Mapping[str, int]) -> Cell:
 
 def listing(kafka: Kafka, *, internal: bool = False) -> TopicList:
     """The topics of the cluster, from one question."""
-    found = _quickly(kafka) or topics.topics(kafka)
+    found = _quickly(kafka)
+    if found is None:
+        found = topics.topics(kafka)
     return TopicList([topic for topic in found.values() if internal or not topic.internal])
 
 
