@@ -30,7 +30,7 @@ class Form(StrEnum):
 
 @app.command()
 def consume(
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic.")],
+    topic: Annotated[str, typer.Argument(metavar="TOPIC", autocompletion=complete.topics, help="The topic.")],
     from_beginning: Annotated[bool, typer.Option("--from-beginning", help="Start with the oldest record.")] = False,
     offset: Annotated[
         str | None,

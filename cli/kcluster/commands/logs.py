@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kcluster import local, show
+from kcluster import complete, local, show
 from kcluster.commands.options import Inventory, Name, Output
 from kcluster.errors import UsageError
 from kcluster.operations import logs as operation
@@ -20,7 +20,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 @app.command()
 def logs(
     node: Annotated[
-        str | None, typer.Argument(metavar="[NODE]", help="A node or a host; all nodes if not given.")
+        str | None,
+        typer.Argument(
+            metavar="[NODE]", autocompletion=complete.nodes, help="A node or a host; all nodes if not given."
+        ),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new lines until Ctrl-C.")] = False,
     lines: Annotated[int, typer.Option("--lines", min=0, metavar="N", help="How many of the last lines.")] = 50,

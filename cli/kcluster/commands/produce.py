@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from kcluster import show
+from kcluster import complete, show
 from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, Output
 from kcluster.context import Target
 from kcluster.errors import UsageError
@@ -23,7 +23,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def produce(
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic; it must exist.")],
+    topic: Annotated[
+        str, typer.Argument(metavar="TOPIC", autocompletion=complete.topics, help="The topic; it must exist.")
+    ],
     input: Annotated[Input, typer.Option("--input", help="What a line is: the value, or a JSON record.")] = Input.LINES,
     key_separator: Annotated[
         str | None,

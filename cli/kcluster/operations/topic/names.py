@@ -63,9 +63,12 @@ def settings(pairs: Iterable[str]) -> dict[str, str]:
 
 def explained(kafka: Kafka, problem: KclusterError) -> KclusterError:
     """What the brokers say about a property, as an error about the value that was given."""
+    from kcluster.model.properties import topic_table
+    from kcluster.model.release import Release
+
     _, unknown_property, key = problem.message.partition("Unknown topic config name: ")
     if unknown_property:
-        near = nearest(key, property_names(kafka))
+        near = nearest(key, property_names(kafka) or topic_table(Release().version))
         meant = (
             "did you mean " + " or ".join(near) + "?" if near else "see the topic properties in Kafka's documentation"
         )
