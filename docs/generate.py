@@ -58,7 +58,9 @@ def help_of(*path: str) -> str:
 
 def variables() -> str:
     """The words people may write in an inventory, as a table."""
-    rows = [f"| `{word.name}` | {word.where} | {word.type} | {word.default} | {word.meaning} |" for word in WORDS.values()]
+    rows = [
+        f"| `{word.name}` | {word.where} | {word.type} | {word.default} | {word.meaning} |" for word in WORDS.values()
+    ]
     return "\n".join(
         [
             HEAD,

@@ -1,6 +1,6 @@
 """`./run bench`: every measure beside its yardstick, both taken in this one run, as a table of ratios.
 
-A bench_*.py module has `run()`, which gives (what, ours, yardstick, allowed ratio) rows; both numbers have the same unit.
+A bench_*.py module has `run()`, which gives rows of (what, ours, yardstick, allowed ratio); the two have the same unit.
 """
 
 from __future__ import annotations
