@@ -12,7 +12,12 @@ from kcluster.context import Target
 from kcluster.operations import broker
 from kcluster.results import Result
 
-app = typer.Typer(help="List brokers and their effective configuration.", no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+app = typer.Typer(
+    help="List brokers and their effective configuration.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
 
 
 @app.command("list")

@@ -13,7 +13,9 @@ from kcluster.context import Target
 from kcluster.operations.group import look, reset
 from kcluster.results import Result
 
-app = typer.Typer(help="List, describe and reset consumer groups.", no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+app = typer.Typer(
+    help="List, describe and reset consumer groups.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+)
 
 Group = Annotated[str, typer.Argument(metavar="GROUP", autocompletion=complete.groups, help="The group's name.")]
 

@@ -13,7 +13,7 @@ from kcluster.context import Target
 from kcluster.errors import UsageError
 from kcluster.results import Result
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 

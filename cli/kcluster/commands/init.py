@@ -12,7 +12,7 @@ from kcluster.commands.options import Output
 from kcluster.operations import init as operation
 from kcluster.results import Result
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="Where to write it; must not exist or be empty.")]
 Brokers = Annotated[int, typer.Option("--brokers", metavar="N", help="How many brokers.")]

@@ -18,7 +18,12 @@ from kcluster.results import Meter, Progress, Result
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-app = typer.Typer(help="List, fetch, verify and bundle Kafka releases.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="List, fetch, verify and bundle Kafka releases.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
 
 
 def _versions(incomplete: str) -> list[str]:

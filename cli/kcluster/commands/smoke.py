@@ -11,7 +11,7 @@ from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, 
 from kcluster.context import Target
 from kcluster.results import Result
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
 @app.command()

@@ -26,7 +26,10 @@ from kcluster.context import Target
 from kcluster.results import Result
 
 app = typer.Typer(
-    help="List, describe, create, alter, delete, plan and apply topics.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+    help="List, describe, create, alter, delete, plan and apply topics.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
 )
 
 Topic = Annotated[str, typer.Argument(metavar="TOPIC", autocompletion=complete.topics, help="The topic's name.")]

@@ -12,7 +12,7 @@ from kcluster.errors import UsageError
 from kcluster.operations import validate as operation
 from kcluster.results import Result
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse warnings as well.")]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.web import Web, serving
 
 from kcluster.clients.downloads import download, text
 from kcluster.errors import UnreachableError
+from tests.web import Web, serving
 
 CONTENT = os.urandom(700_000)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.web import Web, serving
 
 from kcluster.releases import archive
+from tests.web import Web, serving
 
 
 @pytest.fixture(autouse=True)

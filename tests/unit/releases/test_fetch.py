@@ -7,12 +7,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.web import Web
 
 from kcluster.errors import ApplyError, RefusedError, UnreachableError, UsageError
 from kcluster.model.release import Release
 from kcluster.releases import archive, cache, manifest, sources
 from kcluster.releases.fetch import fetch, known
+from tests.web import Web
 
 PATH = "/9.9.9/kafka_2.13-9.9.9.tgz"
 NOWHERE = "http://127.0.0.1:1"
