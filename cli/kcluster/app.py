@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
@@ -12,9 +11,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import CompletionItem, TyperGroup
 
-from kcluster import __version__, show
-from kcluster.errors import ExitCode, KclusterError
-from kcluster.results import Result
+from kcluster import __version__
+from kcluster.errors import ExitCode, KclusterError, UsageError
 from kcluster.values import plainly
 
 COMMANDS = {
@@ -58,6 +56,9 @@ class LazyCommands(TyperGroup):
 
     def invoke(self, ctx: Any) -> int:
         """Run the command and print what it returns, in the form that `--output` asked for."""
+        from kcluster import show  # lazily, here and below: `--help` needs none of it
+        from kcluster.results import Result
+
         try:
             value = super().invoke(ctx)
         except KeyboardInterrupt:
@@ -113,19 +114,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.DONE
     except KclusterError as problem:
-        show.error(problem)
-        return problem.exit_code
+        return _told(problem)
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
     except Exception:  # the last line of defence: whatever arrives here is a bug, and is told so
-        traceback.print_exc()
-        show.error(
-            KclusterError(
-                "this is a bug in kcluster",
-                resolution="report it with the lines above, the command and `kcluster --version`",
-            )
-        )
-        return ExitCode.BUG
+        sys.excepthook(*sys.exc_info())
+        report = "report it with the lines above, the command and `kcluster --version`"
+        return _told(KclusterError("this is a bug in kcluster", resolution=report))
+
+
+def _told(problem: KclusterError) -> int:
+    """Print an error; its exit code."""
+    from kcluster import show
+
+    show.error(problem)
+    return problem.exit_code
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -151,10 +154,9 @@ def _usage(problem: Any) -> int:
     context = getattr(problem, "ctx", None)
     if context and message == context.get_help():
         print(message, file=sys.stderr)
-    else:
-        where = context.command_path if context else "kcluster"
-        show.error(KclusterError(message, resolution=f"{where} --help"))
-    return ExitCode.USAGE
+        return ExitCode.USAGE
+    where = context.command_path if context else "kcluster"
+    return _told(UsageError(message, resolution=f"{where} --help"))
 
 
 def entry() -> None:

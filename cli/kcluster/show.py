@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ def result(value: Result, form: Format, *, out: IO[str] | None = None) -> None:
     """Print a result on stdout in the form the user asked for."""
     out = out or sys.stdout
     if form is Format.JSON:
-        out.write(json.dumps(value.data(), indent=2, default=str, ensure_ascii=False) + "\n")
+        out.write(_json(value.data()))
     elif form is Format.YAML:
         out.write(_yaml(value.data()))
     else:
@@ -103,9 +102,16 @@ def _line(cells: Sequence[Cell], widths: Sequence[int], colour: bool) -> str:
     return "  ".join(painted).rstrip() + "\n"
 
 
+def _json(data: object) -> str:
+    import json  # lazily, as yaml below: a table pays for neither
+
+    return json.dumps(data, indent=2, default=str, ensure_ascii=False) + "\n"
+
+
 def _yaml(data: object) -> str:
-    import yaml  # lazily: only `--output yaml` pays for it
+    import json
+
+    import yaml
 
     # Through JSON, so that enums and paths look the same in both forms.
-    plain = json.loads(json.dumps(data, default=str))
-    return str(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True))
+    return str(yaml.safe_dump(json.loads(_json(data)), sort_keys=False, allow_unicode=True))
