@@ -107,9 +107,14 @@ def test_headers_a_fixed_key_and_tombstones(
     live: Live, topic: str, read: Callable[[], list[dict[str, object]]]
 ) -> None:
     options = ["--key", "k", "--null", "", "-H", "source=tést", "-H", "empty="]
-    live.run("produce", topic, *options, "--acks", "1", "--compression", "zstd", *at(live), input="v\n\n")
+    live.run("produce", topic, *options, "--compression", "zstd", *at(live), input="v\n\n")
     headers = [{"key": "source", "value": "tést"}, {"key": "empty", "value": ""}]
     assert [(r["key"], r["value"], r["headers"]) for r in read()] == [("k", "v", headers), ("k", None, headers)]
+
+
+def test_acks_1_counts_what_the_leader_has(live: Live, topic: str) -> None:
+    done = live.run("produce", topic, "--acks", "1", *at(live), input="a\nb\n")
+    assert done.stdout == f"2 records acknowledged by {topic}\n"
 
 
 def test_acks_0_claims_nothing(live: Live, topic: str) -> None:

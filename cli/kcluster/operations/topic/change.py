@@ -124,6 +124,8 @@ def carry_out(kafka: Kafka, plan: Plan, progress: Progress) -> Plan:
             ) from problem
     if fresh := {change.topic for change in plan.steps if change.action in (Action.CREATE, Action.GROW)}:
         settle(kafka, fresh)
+    if configured := [change for change in plan.steps if change.action in (Action.SET, Action.UNSET)]:
+        kafka.until(lambda: _heard(kafka, configured))
     return Plan(plan.changes, plan.wanted, plan.undeclared, done=True)
 
 
@@ -154,6 +156,16 @@ def settle(kafka: Kafka, fresh: Iterable[str]) -> dict[str, TopicState]:
             resolution="kcluster topic describe " + " ".join(sorted(names)),
         )
     return found
+
+
+def _heard(kafka: Kafka, changes: Sequence[Change]) -> bool | None:
+    """Whether every broker has left the old values behind, so that the next command is told the new ones."""
+    states = [state for state in topics.topics(kafka).values() if state.name in {change.topic for change in changes}]
+    for broker in kafka.metadata().brokers:
+        known = {state.name: state.config or {} for state in topics.with_config(kafka, states, broker=broker)}
+        if any(known[change.topic].get(change.what, "") == change.before for change in changes):
+            return None
+    return True
 
 
 def _led(states: Mapping[str, TopicState], names: Iterable[str]) -> dict[str, TopicState] | None:
