@@ -14,10 +14,11 @@ from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.finding import WHO, Finding, Spot
 from kcluster.model.host import Host
 from kcluster.model.listener import Listener
+from kcluster.model.names import meant
 from kcluster.model.node import Layer, Places
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.release import Release
-from kcluster.model.words import PREFIXES, WORDS, Type, closest
+from kcluster.model.words import PREFIXES, WORDS, Type
 
 _PLACES = {
     "user": "kafka_user",
@@ -105,7 +106,7 @@ class Builder:
         return None
 
     def _missing_group(self, group: str, message: str) -> None:
-        near = closest(group, (name for name in self.tree.groups if name not in ("all", "ungrouped", *WORDS)))
+        near = meant(group, (name for name in self.tree.groups if name not in ("all", "ungrouped", *WORDS)))
         hint = f"rename the group {near} to {group}" if near and near != group else f"put hosts into the group {group}"
         self.findings.append(Finding(message, hint, Spot(near if near else "all")))
 
@@ -208,7 +209,7 @@ class Builder:
         standard = names.get("internal", listeners[0].name)
         wanted = str(member.value("kafka_inter_broker_listener", standard))
         if wanted.lower() not in names:
-            near = closest(wanted, names.values())
+            near = meant(wanted, names.values())
             self.findings.append(
                 Finding(
                     f"the inter-broker listener {wanted} of {WHO} is not among the listeners",
@@ -252,7 +253,7 @@ def _listeners(member: Member, host: Host) -> tuple[Listener, ...]:
 
 
 def _unknown(variable: str, level: Level) -> Finding:
-    near = closest(variable, WORDS)
+    near = meant(variable, WORDS)
     hint = f"did you mean {near}?" if near else "see docs/variables.md for the words there are"
     return Finding(f"{variable} of {level.title} is not a word of kcluster", hint, Spot(level.subject, variable))
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from kcluster.inventory.levels import Data, Tree
 from kcluster.model.finding import Finding, Spot, warning
-from kcluster.model.words import GROUPS, PREFIXES, WORDS, closest
+from kcluster.model.names import meant
+from kcluster.model.words import GROUPS, PREFIXES, WORDS
 
 _IDS = {"zookeeper_id": "zookeeper", "kafka_broker_id": "kafka_broker", "kafka_controller_id": "kafka_controller"}
 
@@ -58,7 +59,7 @@ def _meant(name: str, names: Iterable[str]) -> str:
     known = list(names)
     if name in known or "_" not in name:
         return ""
-    near = closest(name, known)
+    near = meant(name, known)
     return near if abs(len(near) - len(name)) <= 2 else ""
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kcluster.model.listener import PROTOCOLS
+from kcluster.model.names import meant
 from kcluster.model.settings import text
 from kcluster.model.topic import Topic, name_fault
-from kcluster.model.words import Type, closest
+from kcluster.model.words import Type
 
 _HEAP = re.compile(r"[1-9]\d*[kmgKMG]")
 _LISTENER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -160,7 +161,7 @@ def _listener(value: Any, faults: Faults) -> dict[str, Any] | None:
     if entry and not _LISTENER_NAME.fullmatch(name):
         _wanted(faults, "a listener's name", name, "use a letter, then letters, digits, `_` and `-`", name)
     if protocol.upper() not in PROTOCOLS:
-        near = closest(protocol.upper(), PROTOCOLS)
+        near = meant(protocol.upper(), PROTOCOLS)
         _wanted(
             faults,
             f"a protocol of listener {name}",
@@ -208,7 +209,7 @@ def _entry(value: Any, keys: tuple[str, ...], what: str, faults: Faults) -> dict
         return {}
     for key in value:
         if key not in keys:
-            near = closest(str(key), keys)
+            near = meant(str(key), keys)
             hint = f"did you mean {near}?" if near else f"the keys are {', '.join(keys)}"
             faults.append(Fault(f"a {what} has no key {key}", hint, str(key)))
     return {key: value[key] for key in keys if key in value}

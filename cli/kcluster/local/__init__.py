@@ -9,6 +9,7 @@ from kcluster.errors import RefusedError, UsageError
 from kcluster.local.every import names
 from kcluster.local.record import Record
 from kcluster.model.cluster import Cluster
+from kcluster.model.names import nearest
 
 __all__ = ["meant", "names", "only", "record", "running"]
 
@@ -48,10 +49,8 @@ def running(name: str) -> Cluster:
 
 
 def _unknown(name: str) -> RefusedError:
-    from difflib import get_close_matches
-
     known = names()
     if not known:
         return RefusedError(f"there is no local cluster {name}, nor any other", resolution=f"kcluster up --name {name}")
-    near = get_close_matches(name, known, n=3, cutoff=0.4) or known
+    near = nearest(name, known) or known
     return RefusedError(f"there is no local cluster {name}; there is {', '.join(near)}", resolution=f"-n {near[0]}")

@@ -43,6 +43,11 @@ class Cluster:
         """Whether every host is placed on this machine by `kcluster up`."""
         return all(host.local for host in self.hosts)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that `find` knows: the nodes', then the hosts'."""
+        return tuple(dict.fromkeys([*(node.name for node in self.nodes), *(host.name for host in self.hosts)]))
+
     def on(self, host: Host) -> tuple[Node, ...]:
         """The nodes on one host."""
         return tuple(node for node in self.nodes if node.host == host)

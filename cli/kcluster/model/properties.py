@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -78,13 +78,6 @@ def plugin(name: str) -> bool:
 def zookeeper_family(name: str) -> bool:
     """Whether a ZooKeeper property is one of those that exist once per server or per plugin."""
     return _ZOOKEEPER_FAMILIES.fullmatch(name) is not None
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """The known name that was probably meant; empty when none is near."""
-    from difflib import get_close_matches  # lazily: only a mistake needs it
-
-    return next(iter(get_close_matches(name, list(names), n=1, cutoff=0.7)), "")
 
 
 def secret(name: str) -> bool:

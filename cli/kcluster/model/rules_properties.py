@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from kcluster.model import properties
 from kcluster.model.cluster import Cluster
 from kcluster.model.finding import Finding, Spot, warning
+from kcluster.model.names import meant
 from kcluster.model.node import Kind, Layer
 from kcluster.model.owned import word_for
 from kcluster.model.properties import Property
@@ -89,7 +90,7 @@ def _unknown(key: str, table: Mapping[str, Property], place: Spot, whose: str, *
     message = f"{whose} has no property {key}"
     if other := next((version for version in VERSIONS if not strict and key in properties.table(version)), ""):
         return Finding(f"{message}; Kafka {other} has", "remove it, or change kafka_version", place)
-    if near := properties.nearest(key, table):
+    if near := meant(key, table):
         return Finding(message, f"did you mean {near}?", place)
     if strict:
         return Finding(message, "remove it", place)

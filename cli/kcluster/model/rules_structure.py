@@ -61,9 +61,9 @@ def known_version(cluster: Cluster) -> Iterator[Finding]:
     """Only known releases can be checked, fetched and started."""
     version = cluster.release.version
     if version not in VERSIONS:
-        from kcluster.model.words import closest
+        from kcluster.model.names import meant
 
-        near = closest(version, VERSIONS) or VERSIONS[2]
+        near = meant(version, VERSIONS) or VERSIONS[2]
         yield Finding(
             f"Kafka {version} is not a known release",
             f"write {near}, or another of {', '.join(VERSIONS)}",

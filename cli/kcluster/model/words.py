@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -165,10 +164,3 @@ _WORDS = (
 
 WORDS = {word.name: word for word in _WORDS}
 """Every word by its name, in the order of the documentation."""
-
-
-def closest(name: str, names: Iterable[str]) -> str:
-    """The name that was probably meant; empty when none is near."""
-    from difflib import get_close_matches  # lazily: only a mistake pays for it
-
-    return next(iter(get_close_matches(name, list(names), n=1, cutoff=0.75)), "")

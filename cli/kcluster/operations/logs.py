@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,6 +14,7 @@ from kcluster import local
 from kcluster.errors import RefusedError
 from kcluster.local.logs import console, main_log, tail
 from kcluster.model.cluster import Cluster
+from kcluster.model.names import nearest
 from kcluster.model.node import Node
 from kcluster.results import Block, Result
 
@@ -69,8 +69,7 @@ def _meant(cluster: Cluster, name: str | None) -> tuple[Node, ...]:
         return cluster.nodes
     if found := cluster.find(name):
         return found
-    known = list(dict.fromkeys([node.name for node in cluster.nodes] + [host.name for host in cluster.hosts]))
-    near = get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
+    near = nearest(name, cluster.names) or cluster.names[:3]
     raise RefusedError(
         f"{cluster.name} has no node or host {name}; it has {', '.join(near)}",
         resolution=f"kcluster logs {near[0]} -n {cluster.name}",

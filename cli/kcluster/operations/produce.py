@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from kcluster.clients.kafka import Kafka
@@ -13,6 +12,7 @@ from kcluster.errors import ApplyError, ExitCode, KclusterError, RefusedError, U
 from kcluster.model.record import RecordError
 from kcluster.operations.interrupt import Interrupt
 from kcluster.operations.messages import Acks, Message, Sending, lines, messages
+from kcluster.operations.topic.names import unknown
 from kcluster.results import Block, Result
 
 if TYPE_CHECKING:
@@ -86,11 +86,7 @@ def existing_topic(kafka: Kafka, topic: str) -> Sequence[int]:
     topics = kafka.metadata().topics
     if topic in topics:
         return sorted(topics[topic].partitions)
-    near = get_close_matches(topic, topics, n=3)
-    raise RefusedError(
-        f"there is no topic {topic}",
-        resolution=f"did you mean {' or '.join(near)}?" if near else f"kcluster topic create {topic}",
-    )
+    raise unknown("topic", topic, topics, f"kcluster topic create {topic}")
 
 
 class Outbox:

@@ -13,6 +13,7 @@ from kcluster.errors import RefusedError, UsageError
 from kcluster.model import properties
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Server
+from kcluster.model.names import nearest
 from kcluster.model.node import Node
 from kcluster.model.settings import Setting
 from kcluster.results import Block, Cell, Grid, Result, Tone
@@ -153,10 +154,7 @@ def chosen(cluster: Cluster, names: Sequence[str]) -> tuple[Node, ...]:
 
 
 def _unknown(cluster: Cluster, name: str) -> UsageError:
-    from difflib import get_close_matches  # lazily: only a wrong name pays for it
-
-    known = list(dict.fromkeys([*(node.host.name for node in cluster.nodes), *(node.name for node in cluster.nodes)]))
-    near = get_close_matches(name, known, n=3, cutoff=0.5) or known[:3]
+    near = nearest(name, cluster.names) or cluster.names[:3]
     return UsageError(
         f"there is no host or node {name} in {cluster.name}", resolution=f"one of {', '.join(near)}, or no name for all"
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 
 from kcluster.errors import ApplyError, KclusterError, RefusedError, UnreachableError, UsageError
+from kcluster.model.names import nearest
 from kcluster.model.release import Release
 from kcluster.releases import cache, manifest
 from kcluster.results import Meter, Progress
@@ -105,7 +105,7 @@ def _said(source: str, problem: KclusterError) -> str:
 
 
 def _nearest(version: str) -> str:
-    near = get_close_matches(version, known(), n=1, cutoff=0.0)
+    near = nearest(version, known(), cutoff=0.0)
     return f"{near[0]} (known: {', '.join(known())})"
 
 

@@ -10,7 +10,6 @@ import pytest
 from kcluster.model.properties import (
     Property,
     fault,
-    nearest,
     plugin,
     secret,
     table,
@@ -130,12 +129,6 @@ def test_zookeepers_properties_are_checked_as_well(name: str, value: str, expect
 def test_zookeepers_families_are_let_through(name: str) -> None:
     assert zookeeper_family(name)
     assert not zookeeper_family("server.one")
-
-
-def test_a_misspelt_name_has_a_nearest_one() -> None:
-    assert nearest("min.insync.replica", table("3.9.2")) == "min.insync.replicas"
-    assert nearest("log.retention.hour", table("4.2.0")) == "log.retention.hours"
-    assert nearest("completely.different.thing", table("3.9.2")) == ""
 
 
 def test_plugins_are_let_through_and_misspelt_properties_are_not() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcluster.model.words import PREFIXES, WORDS, closest
+from kcluster.model.words import PREFIXES, WORDS
 
 
 def test_every_word_is_complete_and_begins_as_one_of_ours() -> None:
@@ -10,8 +10,3 @@ def test_every_word_is_complete_and_begins_as_one_of_ours() -> None:
         assert name.startswith(PREFIXES)
         assert word.where in ("all", "host", "group, host", "any")
         assert word.meaning
-
-
-def test_a_misspelt_word_finds_the_one_that_was_meant() -> None:
-    assert closest("kafka_listner", WORDS) == "kafka_listeners"
-    assert closest("something_else", WORDS) == ""

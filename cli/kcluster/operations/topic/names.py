@@ -7,15 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from kcluster.clients.kafka import Kafka
 from kcluster.clients.kafka.topics import TopicState, property_names
 from kcluster.errors import KclusterError, RefusedError, UsageError
+from kcluster.model.names import nearest
 from kcluster.model.topic import name_fault
-
-
-def nearest(name: str, names: Iterable[str]) -> list[str]:
-    """The names that look most like this one, the best first."""
-    from difflib import get_close_matches
-
-    lower = {known.lower(): known for known in names}
-    return [lower[match] for match in get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
 
 
 def unknown(kind: str, name: str, names: Iterable[str], lister: str) -> RefusedError:
