@@ -188,3 +188,28 @@ def test_declared_topics_are_planned_applied_and_then_left_alone(live, tmp_path)
     refusal = live.run("topic", "apply", "--prune", "--yes", "-i", str(inventory), check=False)
     assert refusal.returncode == 2
     assert f"add --confirm {live.name}" in refusal.stderr
+
+
+PRUNED = """
+all:
+  vars: {ansible_connection: local, kcluster_name: own, kafka_topics: [{name: declared, replication_factor: 1}]}
+zookeeper: {hosts: {keeper: {zookeeper_id: 1}}}
+kafka_broker: {hosts: {broker: {kafka_broker_id: 1}}}
+"""
+
+
+def test_prune_deletes_what_is_not_declared_for_the_clusters_name_and_never_what_kafka_keeps(own, tmp_path):
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text(PRUNED)
+    cluster = own("-i", str(inventory))
+    cluster.run("topic", "create", "stranger")
+    cluster.run("produce", "stranger", input="a\n")
+    cluster.run("consume", "stranger", "--from-beginning", "-e", "--group", "g")  # makes __consumer_offsets
+    refusal = cluster.run("topic", "apply", "--prune", "--yes", "--confirm", "other", "-i", str(inventory), check=False)
+    assert refusal.returncode == 4
+    assert "nothing was deleted" in refusal.stderr
+    cluster.run("topic", "apply", "--prune", "--yes", "--confirm", "own", "-i", str(inventory))
+    assert [topic["name"] for topic in answer(cluster, "topic", "list", "--internal")] == [
+        "__consumer_offsets",
+        "declared",
+    ]
