@@ -73,6 +73,7 @@ def _run(arguments: list[str], jars: int, meter: Meter) -> tuple[int, list[str]]
             lines = list(_counted(maven.stdout, jars, meter))
         except BaseException:  # Ctrl-C above all: Maven must not go on without us
             maven.terminate()
+            maven.wait()
             raise
     return maven.returncode, lines
 
