@@ -11,6 +11,8 @@ import typer
 if TYPE_CHECKING:
     from kcluster.context import Target
 
+NEWEST = "4.2.0"
+"""The newest version whose properties are known."""
 WITHIN = 1.0
 """Seconds after which a shell gets no words rather than late ones."""
 
@@ -33,10 +35,16 @@ def local_clusters(incomplete: str) -> list[str]:
 
 def nodes(ctx: typer.Context, incomplete: str) -> list[str]:
     """Hosts and nodes of the cluster that the command line names."""
+    return _words(incomplete, lambda: _target(ctx).cluster.names)
+
+
+def topic_properties(incomplete: str) -> list[str]:
+    """Topic properties of the newest Kafka there is a table for; the value is left to write."""
 
     def ask() -> Iterable[str]:
-        cluster = _target(ctx).cluster
-        return [*(node.name for node in cluster.nodes), *(host.name for host in cluster.hosts)]
+        from kcluster.model.properties import topic_table
+
+        return [f"{name}=" for name in topic_table(NEWEST)]
 
     return _words(incomplete, ask)
 

@@ -30,8 +30,7 @@ def test_local_clusters_are_those_of_this_machine(monkeypatch):
 def cluster(monkeypatch):
     """A cluster that every command line means."""
     metadata = Fake(topics={"orders": 1, "payments": 1, "__consumer_offsets": 1}, brokers={1: 1, 12: 1, 2: 1})
-    nodes = [Fake(name="broker-1"), Fake(name="zookeeper-1")]
-    target = Fake(kafka=Fake(metadata=lambda: metadata), cluster=Fake(nodes=nodes, hosts=[Fake(name="box")]))
+    target = Fake(kafka=Fake(metadata=lambda: metadata), cluster=Fake(names=("broker-1", "zookeeper-1", "box")))
     monkeypatch.setattr(complete, "_target", lambda ctx: target)
     return target
 
@@ -44,6 +43,10 @@ def test_topics_are_completed_and_internal_ones_only_when_asked_for(cluster):
 def test_brokers_and_nodes_are_completed(cluster):
     assert complete.brokers(None, "1") == ["1", "12"]
     assert complete.nodes(None, "b") == ["box", "broker-1"]
+
+
+def test_topic_properties_are_completed_up_to_their_value():
+    assert complete.topic_properties("retention.") == ["retention.bytes=", "retention.ms="]
 
 
 def test_groups_are_completed(cluster, monkeypatch):

@@ -35,7 +35,13 @@ app = typer.Typer(
 Topic = Annotated[str, typer.Argument(metavar="TOPIC", autocompletion=complete.topics, help="The topic's name.")]
 Config = Annotated[
     list[str] | None,
-    typer.Option("--config", "-c", metavar="KEY=VALUE", help="A topic property; give it again for another one."),
+    typer.Option(
+        "--config",
+        "-c",
+        metavar="KEY=VALUE",
+        autocompletion=complete.topic_properties,
+        help="A topic property; give it again for another one.",
+    ),
 ]
 Internal = Annotated[bool, typer.Option("--internal", help="Kafka's own topics as well.")]
 Prune = Annotated[
