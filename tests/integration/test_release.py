@@ -98,7 +98,8 @@ def test_every_script_starts_a_class_that_the_release_has(version: str) -> None:
 def test_ctrl_c_stops_maven_as_well_and_leaves_nothing(tmp_path: Path) -> None:
     mvn = tmp_path / "bin" / "mvn"
     mvn.parent.mkdir()
-    mvn.write_text("#!/bin/sh\necho $$ >{}\nexec sleep 60\n".format(tmp_path / "pid"))
+    # More than a pipe holds: once all of it is written, kcluster is reading what Maven says.
+    mvn.write_text("#!/bin/sh\nyes | head -c 200000\necho $$ >{}\nexec sleep 60\n".format(tmp_path / "pid"))
     mvn.chmod(0o755)
     command = [sys.executable, "-m", "kcluster", "release", "fetch", "3.9.2", "--source", "maven"]
     environment = {**os.environ, "KCLUSTER_CACHE": str(tmp_path), "PATH": f"{mvn.parent}:{os.environ['PATH']}"}
