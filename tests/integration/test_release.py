@@ -121,3 +121,22 @@ def started(pid_file: Path) -> int:
         if pid_file.exists() and (text := pid_file.read_text()).endswith("\n"):
             return int(text)
     raise AssertionError(f"nothing wrote {pid_file}")
+
+
+def test_a_disk_that_fills_up_while_unpacking_keeps_nothing_half_installed(assembled: Path, tmp_path: Path) -> None:
+    bundle, small = tmp_path / "kafka.tgz", tmp_path / "small"
+    small.mkdir()
+    assert kcluster(assembled, "bundle", "3.9.2", str(bundle)).returncode == 0
+    # A disk of 20 MB that only this process sees: the release needs six times that.
+    on_it = 'mount -t tmpfs -o size=20m none "$0" && "$@"; code=$?; ls -A "$0/releases"; exit $code'
+    fetch = [sys.executable, "-m", "kcluster", "release", "fetch", "3.9.2", "--source", str(bundle)]
+    done = subprocess.run(
+        ["unshare", "--map-root-user", "--mount", "sh", "-c", on_it, str(small), *fetch],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "KCLUSTER_CACHE": str(small)},
+    )
+    assert done.returncode == 5, done.stderr
+    assert f"error: no space left in {small}" in done.stderr
+    assert "  try: " in done.stderr
+    assert done.stdout.split() == [".kafka_2.13-3.9.2.lock"]
