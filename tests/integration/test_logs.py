@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 from pathlib import Path
+from threading import Timer
 
 
 def test_the_last_lines_of_one_node(live):
@@ -32,6 +33,8 @@ def test_following_shows_a_new_line_at_once_and_ends_with_ctrl_c(live):
         command, env=live.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as following:
         assert following.stdout
+        patience = Timer(30, following.kill)
+        patience.start()
         following.stdout.readline()
         with log.open("a") as file:
             file.write("a line written by the test\n")
@@ -39,6 +42,7 @@ def test_following_shows_a_new_line_at_once_and_ends_with_ctrl_c(live):
             assert line, "it ended before the line came"
         following.send_signal(signal.SIGINT)
         _, said = following.communicate(timeout=10)
+        patience.cancel()
     assert following.returncode == 130
     assert "Traceback" not in said
 

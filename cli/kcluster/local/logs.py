@@ -21,11 +21,11 @@ def console(node: Node) -> Path:
     return Path(node.places.log_dir, "console.log")
 
 
-def tail(path: Path, lines: int, *, since: int = 0) -> list[str]:
-    """The last lines of a file, of what was written after `since` bytes; nothing when there is no file."""
+def tail(path: Path, lines: int, *, since: int = 0, until: int | None = None) -> list[str]:
+    """The last lines of a file, of what is written between two sizes of it; nothing when there is no file."""
     try:
         with path.open("rb") as file:
-            position = file.seek(0, os.SEEK_END)
+            position = file.seek(0, os.SEEK_END) if until is None else until
             found = b""
             while position > since and found.count(b"\n") <= lines:
                 step = min(_BLOCK, position - since)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from kcluster import local
 from kcluster.errors import RefusedError
-from kcluster.local.logs import console, main_log, tail
+from kcluster.local.logs import console, main_log, size, tail
 from kcluster.model.cluster import Cluster
 from kcluster.model.names import nearest
 from kcluster.model.node import Node
@@ -57,11 +57,15 @@ class Lines(Result):
 def logs(name: str, node: str | None, lines: int, *, follow: bool) -> Lines:
     """The last lines of one node, of the nodes of one host, or of all nodes interleaved by time."""
     nodes = _meant(local.record(name).cluster, node)
-    found = [Line(each.name, text) for each in nodes for text in tail(_file(each), lines)]
+    # What follows begins exactly where the last lines end, so that no line is lost or told twice in between.
+    ends = {each.name: size(main_log(each)) for each in nodes}
+    found = [
+        Line(each.name, text) for each in nodes for text in tail(_file(each), lines, until=ends[each.name] or None)
+    ]
     prefixed = len(nodes) > 1
     if prefixed:
         found = _by_time(found)[-lines:] if lines else []
-    return Lines(found, prefixed, (lambda: _coming(nodes)) if follow else None)
+    return Lines(found, prefixed, (lambda: _coming(nodes, ends)) if follow else None)
 
 
 def _meant(cluster: Cluster, name: str | None) -> tuple[Node, ...]:
@@ -91,10 +95,10 @@ def _by_time(lines: Sequence[Line]) -> list[Line]:
     return [line for _, line in sorted(dated, key=lambda pair: pair[0])]
 
 
-def _coming(nodes: Sequence[Node]) -> Iterator[Line]:
-    """Whatever the nodes write from now on."""
+def _coming(nodes: Sequence[Node], ends: Mapping[str, int]) -> Iterator[Line]:
+    """Whatever the nodes write after these sizes of their logs."""
     with ExitStack() as open_files:
-        followed = [open_files.enter_context(closing(Followed(node))) for node in nodes]
+        followed = [open_files.enter_context(closing(Followed(node, ends[node.name]))) for node in nodes]
         while True:
             new = [line for each in followed for line in each.new()]
             yield from new
@@ -105,14 +109,14 @@ def _coming(nodes: Sequence[Node]) -> Iterator[Line]:
 class Followed:
     """A log that is read to its end again and again, also when it is rolled over or not there yet."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, start: int) -> None:
         self._node = node
         self._path = main_log(node)
         self._file: IO[str] | None = None
         self._begun = ""
         self._reopen()
         if self._file:
-            self._file.seek(0, os.SEEK_END)
+            self._file.seek(min(start, size(self._path)))
 
     def new(self) -> Iterator[Line]:
         """The complete lines that were written since the last time."""

@@ -62,7 +62,7 @@ def test_an_unknown_node_gets_the_nearest_names(cluster):
 def test_following_sees_new_complete_lines_also_after_a_roll(cluster):
     node = cluster.brokers[0]
     file = write(node, "server.log", "old")
-    with closing(Followed(node)) as followed:
+    with closing(Followed(node, file.stat().st_size)) as followed:
         with file.open("a") as out:
             out.write("half")
         assert list(followed.new()) == []
@@ -74,8 +74,17 @@ def test_following_sees_new_complete_lines_also_after_a_roll(cluster):
         assert [line.text for line in followed.new()] == ["after the roll"]
 
 
+def test_a_line_written_before_the_following_begins_is_neither_lost_nor_told_twice(cluster):
+    file = write(cluster.brokers[0], "server.log", "old")
+    told = logs("c", "broker-1", 5, follow=True)
+    with file.open("a") as out:
+        out.write("in between\n")
+    lines = told.view()
+    assert [next(iter(lines)), next(iter(lines))] == ["old", "in between"]
+
+
 def test_a_log_that_is_not_there_yet_is_awaited(cluster):
-    with closing(Followed(cluster.brokers[0])) as followed:
+    with closing(Followed(cluster.brokers[0], 0)) as followed:
         assert list(followed.new()) == []
         write(cluster.brokers[0], "server.log", "first")
         assert [line.text for line in followed.new()] == ["first"]
