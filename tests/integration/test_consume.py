@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kcluster.clients.kafka import Kafka
+from tests.integration.losing import lose_records
+
 if TYPE_CHECKING:
     from conftest import Live
 
@@ -162,16 +165,7 @@ def test_deleted_records_do_not_hide_the_end(live: Live) -> None:
     name = "compacted_away"
     live.run("topic", "create", name, "--partitions", "1", *at(live))
     write(live, name, ["0", "1", "2"])
-    _delete_records(live.bootstrap, name, 3)
+    lose_records(Kafka(live.bootstrap), name, 0, 3)
     assert read(live, name, "--from-beginning", "-e") == []
     write(live, name, ["3"])
     assert read(live, name, "--offset", "1", "-e", "--show", "offset") == ["3\t3"]
-
-
-def _delete_records(bootstrap: str, topic: str, before: int) -> None:
-    from confluent_kafka import TopicPartition
-    from confluent_kafka.admin import AdminClient
-
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    for future in admin.delete_records([TopicPartition(topic, 0, before)]).values():
-        future.result(30)

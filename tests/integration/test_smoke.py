@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import TopicPartition
 
 from kcluster.clients.kafka import Kafka
 from kcluster.errors import ExitCode
 from kcluster.model.verdict import Flaw
 from kcluster.operations.smoke import PREFIX, smoke
+from tests.integration.losing import lose_records
 
 TWO_LISTENERS = """
 all:
@@ -33,12 +33,6 @@ all:
 
 def smoke_topics(bootstrap: str) -> set[str]:
     return {name for name in Kafka(bootstrap).metadata().topics if name.startswith(PREFIX)}
-
-
-def lose_records(kafka: Kafka, topic: str, partition: int, before: int) -> None:
-    answers = kafka.admin.delete_records([TopicPartition(topic, partition, before)])
-    for answer in answers.values():
-        kafka.wait(answer)
 
 
 def test_a_healthy_cluster_keeps_what_it_acknowledged(live: Any) -> None:
