@@ -1,0 +1,82 @@
+"""What was found on the hosts: the other half of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class FileSeen:
+    """A file as it is on its host."""
+
+    text: str
+    mode: str
+    """As `render` writes it: "0640"."""
+    owner: str
+    group: str
+
+
+@dataclass(frozen=True)
+class DirectorySeen:
+    """A data directory as it is on its host."""
+
+    owner: str
+    mount: str
+    """The mount point it lies on."""
+    filesystem: str
+    free_bytes: int
+    total_bytes: int
+    empty: bool
+    meta: Mapping[str, str] = field(default_factory=dict)
+    """What `meta.properties` in it says; nothing when there is none."""
+    myid: str = ""
+    """What `myid` in it says; nothing when there is none."""
+
+
+@dataclass(frozen=True)
+class UnitSeen:
+    """A systemd unit and its process."""
+
+    state: str
+    """systemd's ActiveState: "active", "activating", "inactive", "failed"; "missing" when there is no such unit."""
+    enabled: bool = False
+    pid: int | None = None
+    uptime_seconds: float | None = None
+    memory_bytes: int | None = None
+    restarts: int = 0
+
+
+@dataclass(frozen=True)
+class NodeSeen:
+    """One node as it is on its host."""
+
+    unit: UnitSeen
+    files: Mapping[str, FileSeen] = field(default_factory=dict)
+    """The files of the node that are there, by path."""
+    started_with: Mapping[str, str] = field(default_factory=dict)
+    """The text of each file when the running process started, by path; nothing when it does not run."""
+    started_release: str = ""
+    """The release directory the running process started from: "kafka_2.13-3.9.2"."""
+    directories: Mapping[str, DirectorySeen] = field(default_factory=dict)
+    """The data directories that are there, by path."""
+
+
+@dataclass(frozen=True)
+class HostSeen:
+    """A host as it was found."""
+
+    name: str
+    os: str = ""
+    python: str = ""
+    java: str = ""
+    """The full version of the Java the units would use; nothing when there is none."""
+    memory_bytes: int = 0
+    user: bool = False
+    """Whether the account of the services exists."""
+    releases: tuple[str, ...] = ()
+    """The release directories that are complete."""
+    current: str = ""
+    """The release directory that `current` points to."""
+    nodes: Mapping[str, NodeSeen] = field(default_factory=dict)
+    """By the node's name."""
