@@ -10,7 +10,7 @@ import pytest
 
 from kcluster.app import COMMANDS
 
-HEAVY = ("confluent_kafka", "yaml", "jinja2", "rich", "ansible", "socket")
+HEAVY = ("confluent_kafka", "paramiko", "yaml", "jinja2", "rich", "ansible", "socket")
 
 
 @pytest.mark.parametrize("word", COMMANDS)
@@ -18,8 +18,9 @@ def test_a_commands_word_names_its_module_its_operation_and_its_test(project: Pa
     assert (project / f"cli/kcluster/commands/{word}.py").is_file()
     operations = project / "cli/kcluster/operations"
     assert (operations / f"{word}.py").is_file() or (operations / word / "__init__.py").is_file()
-    unit, real = project / "tests/unit/operations", project / "tests/integration"
-    assert any(test.exists() for test in (unit / f"test_{word}.py", unit / word, real / f"test_{word}.py"))
+    unit, real, hosts = (project / "tests" / folder for folder in ("unit/operations", "integration", "hosts"))
+    test = f"test_{word}.py"
+    assert any(path.exists() for path in (unit / test, unit / word, real / test, hosts / test))
 
 
 def test_the_table_of_contents_names_every_command_module(project: Path) -> None:
