@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from kcluster.errors import ExitCode
 
@@ -123,3 +123,25 @@ Progress = Callable[[str], None]
 
 Meter = Callable[[int, int | None, str], None]
 """How a transfer says how far it is: done, the total when it is known, and what is counted ("B", "jars")."""
+
+
+class StepState(StrEnum):
+    """How far a step of a host is."""
+
+    STARTED = "started"
+    OK = "ok"
+    CHANGED = "changed"
+    FAILED = "failed"
+
+
+class Watch(Protocol):
+    """How a long run says what it does: phases, the step each host is at, and what is worth a line."""
+
+    def phase(self, title: str) -> None:
+        """The phase that begins; it ends the one before."""
+
+    def step(self, host: str, text: str, state: StepState) -> None:
+        """What a host does, or has done."""
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
