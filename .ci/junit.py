@@ -10,35 +10,37 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as xml
+from xml.etree import ElementTree
 
 
 def main(folder: Path) -> None:
     """Write junit.xml for the steps so far."""
-    suites = xml.Element("testsuites", name="kcluster deploy-staging")
+    suites = ElementTree.Element("testsuites", name="kcluster deploy-staging")
     for line in (folder / "steps.tsv").read_text().splitlines():
         word, code, began, ended = line.split("\t")
         suites.append(_suite(folder, word, int(code), float(ended) - float(began)))
-    xml.indent(suites)
-    xml.ElementTree(suites).write(folder / "junit.xml", encoding="utf-8", xml_declaration=True)
+    ElementTree.indent(suites)
+    ElementTree.ElementTree(suites).write(folder / "junit.xml", encoding="utf-8", xml_declaration=True)
 
 
-def _suite(folder: Path, word: str, code: int, seconds: float) -> xml.Element:
+def _suite(folder: Path, word: str, code: int, seconds: float) -> ElementTree.Element:
     cases = [_verdict(folder, word, code, seconds), *_details(word, _result(folder / f"{word}.json"))]
     failed = sum(case.find("failure") is not None for case in cases)
-    suite = xml.Element("testsuite", name=word, tests=str(len(cases)), failures=str(failed), time=f"{seconds:.2f}")
+    suite = ElementTree.Element(
+        "testsuite", name=word, tests=str(len(cases)), failures=str(failed), time=f"{seconds:.2f}"
+    )
     suite.extend(cases)
     return suite
 
 
-def _verdict(folder: Path, word: str, code: int, seconds: float) -> xml.Element:
+def _verdict(folder: Path, word: str, code: int, seconds: float) -> ElementTree.Element:
     said = (folder / f"{word}.log").read_text(errors="replace") if code else ""
     case = _case(word, f"kcluster {word}", f"exit code {code}\n{said}" if code else "")
     case.set("time", f"{seconds:.2f}")
     return case
 
 
-def _details(word: str, result: Any) -> Iterator[xml.Element]:
+def _details(word: str, result: Any) -> Iterator[ElementTree.Element]:
     """What the result lists: checks of hosts, findings in the inventory."""
     lists = [result.get(name) or () for name in ("checks", "findings")] if isinstance(result, dict) else []
     for entry in (entry for entries in lists for entry in entries if isinstance(entry, dict)):
@@ -47,11 +49,11 @@ def _details(word: str, result: Any) -> Iterator[xml.Element]:
         yield _case(word, name, json.dumps(entry, ensure_ascii=False) if bad else "")
 
 
-def _case(word: str, name: str, failure: str) -> xml.Element:
-    case = xml.Element("testcase", classname=f"kcluster.{word}", name=name)
+def _case(word: str, name: str, failure: str) -> ElementTree.Element:
+    case = ElementTree.Element("testcase", classname=f"kcluster.{word}", name=name)
     if failure:
         first = next(line for line in failure.splitlines() if line)
-        xml.SubElement(case, "failure", message=first).text = failure
+        ElementTree.SubElement(case, "failure", message=first).text = failure
     return case
 
 
