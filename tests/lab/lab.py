@@ -153,6 +153,9 @@ class Lab:
         names = "".join(f"{host.address} {host.name}\n" for host in self.hosts)
         known = [host.prepare(names) for host in self.hosts]
         write(self.folder / "known_hosts", "".join(known))
+        door = self.folder / "ssh-inside"
+        write(door, f'#!/bin/sh\nexec ip netns exec {self.network.namespace} ssh "$@"\n')
+        door.chmod(0o755)
         write(self.inventory, yaml.safe_dump({"all": {"hosts": self._variables()}}, sort_keys=False))
         for host in self.hosts:
             host.start()
@@ -166,6 +169,8 @@ class Lab:
                 "ansible_ssh_common_args": " ".join(host.ssh.options),
                 # another lab had these addresses a minute ago, and ssh's kept connections go by address
                 "ansible_control_path_dir": str(self.folder / "ssh"),
+                # programs outside the lab's network, as molecule, come in through their ssh
+                "ansible_ssh_executable": str(self.folder / "ssh-inside"),
             }
             for host in self.hosts
         }
