@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from kcluster.clients import ports, zookeeper
 from kcluster.clients.processes import alive
 from kcluster.errors import ApplyError
-from kcluster.local import diagnosis, logs
+from kcluster.local import logs
 from kcluster.local.record import Record
+from kcluster.model import causes
 from kcluster.model.broker import Broker
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Node
@@ -49,8 +50,8 @@ def wait(record: Record, log_sizes: dict[str, int], again: Callable[[Record, Nod
 
 def _give_up_unless_registered(node: Node, log_sizes: dict[str, int]) -> None:
     """Raise for a dead node, unless its cause goes by itself."""
-    found = diagnosis.cause_of(last_words(node, log_sizes.get(node.name, 0)))
-    if node.name not in log_sizes or not found or found[0] is not diagnosis.STILL_REGISTERED:
+    found = causes.cause_of(last_words(node, log_sizes.get(node.name, 0)))
+    if node.name not in log_sizes or not found or found[0] is not causes.STILL_REGISTERED:
         raise died(node, log_sizes.get(node.name, 0))
     log_sizes[node.name] = logs.size(logs.main_log(node))
 
@@ -101,15 +102,15 @@ def door(node: Node) -> int:
 def died(node: Node, log_size: int) -> ApplyError:
     """The error for a node that ended while it started: its last words, and what they mean."""
     said = last_words(node, log_size)
-    found = diagnosis.cause_of(said)
-    cause = f": {found[0].text}{_who_holds(node) if found[0] is diagnosis.PORT_IN_USE else ''}" if found else ""
+    found = causes.cause_of(said)
+    cause = f": {found[0].text}{_who_holds(node) if found[0] is causes.PORT_IN_USE else ''}" if found else ""
     lines = said[-_LINES:]
     if found and found[1] not in lines:
         lines = [found[1], *lines[1:]]
     return ApplyError(
         f"{node.name} ended while it started{cause}",
         details="\n".join(lines),
-        resolution=found[0].resolution if found else f"read its log: {logs.main_log(node)}",
+        resolution=found[0].here if found else f"read its log: {logs.main_log(node)}",
     )
 
 

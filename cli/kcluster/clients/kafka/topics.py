@@ -11,6 +11,7 @@ from kcluster.errors import KclusterError, RefusedError
 
 if TYPE_CHECKING:
     from confluent_kafka import TopicPartition
+    from confluent_kafka.admin._metadata import ClusterMetadata
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,11 @@ class TopicState:
 
 def topics(kafka: Kafka) -> dict[str, TopicState]:
     """Every topic with its partitions, by name, from one question to one broker."""
-    metadata = kafka.metadata()
+    return of_metadata(kafka.metadata())
+
+
+def of_metadata(metadata: ClusterMetadata) -> dict[str, TopicState]:
+    """Every topic that metadata tells of, by name."""
     alive = set(metadata.brokers)
     return {name: _state(name, topic, alive) for name, topic in sorted(metadata.topics.items())}
 

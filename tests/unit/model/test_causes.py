@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcluster.local.diagnosis import cause_of
+from kcluster.model.causes import cause_of
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,9 @@ def test_a_known_cause_is_found_in_the_log(line, cause):
     found = cause_of(["[2026-01-01 00:00:00,000] INFO starting", line, "[2026-01-01 00:00:01,000] INFO shut down"])
     assert found
     assert cause in found[0].text
-    assert found[0].resolution
+    assert found[0].here
+    assert found[0].on_host
+    assert "kcluster up" not in found[0].on_host
     assert found[1] == line
 
 
