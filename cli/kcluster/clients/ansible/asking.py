@@ -1,4 +1,4 @@
-"""The door to Ansible: what an inventory says, as Ansible itself understands it."""
+"""What an inventory says, as Ansible itself understands it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from kcluster.errors import InventoryError
 
-_STRICT = {
+STRICT = {
     # Without these a file that does not parse is skipped: exit code 0 and an empty inventory.
     "ANSIBLE_INVENTORY_UNPARSED_FAILED": "true",
     "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true",
@@ -49,7 +49,7 @@ def _run(command: list[str], subject: str, text: str = "") -> str:
     import subprocess
 
     done = subprocess.run(
-        command, input=text, capture_output=True, text=True, env={**os.environ, **_STRICT}, check=False
+        command, input=text, capture_output=True, text=True, env={**os.environ, **STRICT}, check=False
     )
     if done.returncode:
         raise InventoryError(
