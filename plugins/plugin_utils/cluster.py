@@ -1,0 +1,74 @@
+"""What every plugin of the collection reads: the cluster of the inventory, and the nodes of one host."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible import context
+from ansible.errors import AnsibleActionFail
+
+_OWN = Path(__file__).resolve().parents[2] / "cli"
+if _OWN.is_dir() and str(_OWN) not in sys.path:
+    sys.path.insert(0, str(_OWN))  # the collection brings the package; beside an installed kcluster it comes first
+
+from kcluster import inventory  # noqa: E402
+from kcluster.errors import KclusterError  # noqa: E402
+from kcluster.model.cluster import Cluster  # noqa: E402
+from kcluster.model.node import Kind, Node  # noqa: E402
+from kcluster.model.words import WORDS  # noqa: E402
+
+
+def cluster(task_vars: Mapping[str, Any]) -> Cluster:
+    """The cluster that the inventory of this run describes; a clear error when it is refused."""
+    _no_words_besides()
+    _hand_on_the_vault()
+    try:
+        return inventory.read(_source(task_vars))
+    except KclusterError as problem:
+        raise failure(problem) from problem
+
+
+def nodes(found: Cluster, host: str, kinds: tuple[Kind, ...] = tuple(Kind)) -> tuple[Node, ...]:
+    """The nodes of one host, the keepers of the metadata first."""
+    return tuple(node for node in found.nodes if node.host.name == host and node.kind in kinds)
+
+
+def failure(problem: KclusterError) -> AnsibleActionFail:
+    """An error of kcluster as Ansible shows it: what happened, the details, what to do."""
+    details = "\n".join(f"  {line}" for line in problem.details.splitlines())
+    advice = f"try: {problem.resolution}" if problem.resolution else ""
+    return AnsibleActionFail("\n".join(part for part in (problem.message, details, advice) if part))
+
+
+def _source(task_vars: Mapping[str, Any]) -> Path:
+    """The one inventory of this run: a cluster is described in one place."""
+    sources = [str(source) for source in task_vars.get("ansible_inventory_sources") or ()]
+    if len(sources) == 1 and Path(sources[0]).exists():
+        return Path(sources[0])
+    given = ", ".join(sources) or "none"
+    raise AnsibleActionFail(
+        f"kcluster reads the cluster from one inventory, a file or a folder; given: {given}\n"
+        "try: put everything into one folder, and name that folder: ansible-playbook -i FOLDER ..."
+    )
+
+
+def _no_words_besides() -> None:
+    """A word given with -e would change this run and nothing that is asked later, so it is refused."""
+    from ansible.parsing.dataloader import DataLoader
+    from ansible.utils.vars import load_extra_vars
+
+    given = sorted(set(load_extra_vars(DataLoader())) & set(WORDS))
+    if given:
+        raise AnsibleActionFail(f"{', '.join(given)}: given with -e, but the inventory says it\ntry: write it there")
+
+
+def _hand_on_the_vault() -> None:
+    """The vault passwords of this run's command line, for the Ansible that reads the inventory once more."""
+    files = context.CLIARGS.get("vault_password_files") or ()
+    identities = [*(context.CLIARGS.get("vault_ids") or ()), *(f"default@{file}" for file in files)]
+    if identities:
+        os.environ["ANSIBLE_VAULT_IDENTITY_LIST"] = ",".join(identities)
