@@ -6,12 +6,16 @@ from pathlib import Path
 import pytest
 
 from kcluster.clients.processes import Process
-from kcluster.errors import ExitCode
+from kcluster.clients.wire import Identity, QuorumState
+from kcluster.errors import ExitCode, UnreachableError
 from kcluster.local import shape
 from kcluster.local.record import Origin, Record, Started
 from kcluster.local.wish import root
+from kcluster.model.observed import FileSeen, HostSeen, NodeSeen, UnitSeen
 from kcluster.operations import status
-from kcluster.operations.status import _duration
+from kcluster.operations.status.roles import decided
+from kcluster.operations.status.remote import of, outdated
+from kcluster.operations.status.shown import Status, duration
 
 
 @pytest.fixture(autouse=True)
@@ -47,4 +51,97 @@ def test_several_clusters_are_listed_in_one_line_each():
     ("seconds", "words"), [(None, ""), (0, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (7200, "2 h"), (90061, "1 d 1 h")]
 )
 def test_a_duration_has_the_two_units_that_matter(seconds, words):
-    assert _duration(seconds) == words
+    assert duration(seconds) == words
+
+
+ZOOKEEPER = shape.cluster_of("c", Origin(brokers=3, keepers=3), "")
+KRAFT = shape.cluster_of("c", Origin(brokers=1, keepers=3, kraft=True), "PbWmCmMSSbSvDeFTl9mVrA")
+HOSTS = {node.name: node.host.name for node in ZOOKEEPER.nodes}
+UP = UnitSeen("active", enabled=True, pid=7, uptime_seconds=61.5, memory_bytes=1 << 28)
+CONFIG = "/etc/kafka/server.properties"
+
+
+def seen(**units: UnitSeen) -> dict[str, HostSeen]:
+    """Every node up, but for those that are named with underscores."""
+    return {
+        HOSTS[node.name]: HostSeen(
+            HOSTS[node.name], nodes={node.name: NodeSeen(units.get(node.name.replace("-", "_"), UP))}
+        )
+        for node in ZOOKEEPER.nodes
+    }
+
+
+def everyone(role: str = "") -> dict[str, str]:
+    return {node.name: role for node in ZOOKEEPER.nodes}
+
+
+def states(found: Status) -> dict[str, str]:
+    return {node.node: node.state for node in found.nodes}
+
+
+def test_on_hosts_all_nodes_that_run_and_serve_are_a_yes():
+    found = of(ZOOKEEPER, seen(), everyone(), "-i inv")
+    assert (set(states(found).values()), found.exit_code) == ({"running"}, ExitCode.DONE)
+    assert found.nodes[0].uptime_seconds == 61
+
+
+@pytest.mark.parametrize(
+    ("unit", "word"),
+    [
+        (UnitSeen("inactive"), "stopped"),
+        (UnitSeen("failed", restarts=5), "failed"),
+        (UnitSeen("missing"), "missing"),
+        (UnitSeen("activating"), "starting"),
+        (UnitSeen("activating", restarts=2), "restarting"),
+        (UnitSeen("deactivating"), "stopping"),
+    ],
+)
+def test_a_unit_that_does_not_run_is_a_no_in_our_words(unit, word):
+    found = of(ZOOKEEPER, seen(broker_2=unit), everyone(), "-i inv")
+    assert (states(found)["broker-2"], found.exit_code) == (word, ExitCode.NO)
+    assert "kcluster start -i inv" in list(found.view())[-1]
+
+
+def test_a_process_that_does_not_answer_is_not_yet_running():
+    roles = {name: role for name, role in everyone().items() if name != "broker-2"}
+    found = of(ZOOKEEPER, seen(), roles, "-i inv")
+    assert states(found)["broker-2"] == "starting"
+    assert any("no answer at " in str(row) for row in next(iter(found.view())).rows)
+
+
+def test_an_unreachable_host_is_a_row_among_the_others_and_told_with_its_way_out():
+    answers = {**seen(), HOSTS["broker-2"]: UnreachableError("no route to host", resolution="switch it on")}
+    found = of(ZOOKEEPER, answers, everyone(), "-i inv")
+    assert states(found)["broker-2"] == "unreachable"
+    assert states(found)["broker-1"] == "running"
+    assert found.exit_code is ExitCode.UNREACHABLE
+    assert "  try: switch it on" in list(found.view())
+
+
+def test_a_process_that_runs_with_other_files_or_another_release_needs_a_restart():
+    file = FileSeen("num.io.threads=12\n", "0640", "kafka", "kafka")
+    host = HostSeen("h", current="kafka_2.13-3.9.2")
+    same = NodeSeen(UP, {CONFIG: file}, {CONFIG: file.text}, "kafka_2.13-3.9.2")
+    assert not outdated(host, same)
+    assert outdated(host, replace(same, started_with={CONFIG: "num.io.threads=8\n"}))
+    assert outdated(host, replace(same, started_release="kafka_2.13-3.9.1"))
+
+
+def test_with_zookeeper_one_registered_broker_is_the_controller():
+    identity = Identity("id", 2, frozenset((1, 2)))
+    told = {"zookeeper-1": "leader", "broker-1": identity, "broker-2": identity, "broker-3": identity}
+    assert decided(ZOOKEEPER, told) == {"zookeeper-1": "leader", "broker-1": "", "broker-2": "controller"}
+
+
+def test_a_broker_whose_listener_asks_for_credentials_serves_when_its_door_is_open():
+    assert decided(ZOOKEEPER, {"broker-1": ""}) == {"broker-1": ""}
+
+
+def test_with_kraft_the_leader_of_the_quorum_tells_who_follows():
+    leads, first = KRAFT.metadata.nodes[1], KRAFT.metadata.nodes[0]
+    told = {
+        first.name: "",
+        leads.name: QuorumState(leads.id, 3, 10, (), ()),
+        "broker-1": Identity("i", 1, frozenset((1,))),
+    }
+    assert decided(KRAFT, told) == {first.name: "follower", leads.name: "leader", "broker-1": ""}

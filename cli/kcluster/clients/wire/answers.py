@@ -27,6 +27,8 @@ class Identity:
     cluster: str
     controller: int
     """The broker it takes for the controller, -1 for none; with KRaft any broker, which then forwards."""
+    brokers: frozenset[int] = frozenset()
+    """The brokers it knows as registered."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +90,20 @@ def versions(answer: Reader) -> Versions:
 
 def metadata(answer: Reader) -> str:
     """The cluster's id; the reader stands behind it."""
-    answer.int32()  # throttle time
-    answer.array(lambda: (answer.int32(), answer.string(), answer.int32(), answer.string()))
+    _brokers(answer)
     return answer.string()
 
 
 def identity(answer: Reader) -> Identity:
-    """The cluster and its controller."""
-    return Identity(metadata(answer), answer.int32())
+    """The cluster, its brokers and its controller."""
+    brokers = _brokers(answer)
+    return Identity(answer.string(), answer.int32(), brokers)
+
+
+def _brokers(answer: Reader) -> frozenset[int]:
+    answer.int32()  # throttle time
+    found = answer.array(lambda: (answer.int32(), answer.string(), answer.int32(), answer.string()))
+    return frozenset(broker for broker, *_ in found)
 
 
 def topics(answer: Reader) -> dict[str, list[PartitionState]]:

@@ -1,0 +1,90 @@
+"""The nodes of a cluster on hosts: their units over SSH, their roles over the wire, both at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from kcluster.errors import KclusterError
+from kcluster.model.cluster import Cluster
+from kcluster.model.node import Node
+from kcluster.model.observed import HostSeen, NodeSeen, UnitSeen
+from kcluster.operations.status.roles import door, roles
+from kcluster.operations.status.shown import NodeStatus, Problem, Status
+
+if TYPE_CHECKING:
+    from kcluster.clients.ssh import Connections
+
+_STATES = {
+    "activating": "starting",
+    "reloading": "running",
+    "deactivating": "stopping",
+    "inactive": "stopped",
+    "failed": "failed",
+    "missing": "missing",
+}
+_UNKNOWN = NodeSeen(UnitSeen("missing"))
+
+
+def remote(cluster: Cluster, hosts: Connections, spelled: str) -> Status:
+    """The nodes of a cluster on hosts; a host that cannot be reached does not hide the others."""
+    from kcluster.operations.looking import look  # lazily: local clusters need no SSH
+
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(roles, cluster, cluster.nodes)
+        seen = look(cluster, hosts)
+        return of(cluster, seen, asked.result(), spelled)
+
+
+def of(
+    cluster: Cluster, seen: Mapping[str, HostSeen | KclusterError], found: Mapping[str, str], spelled: str
+) -> Status:
+    """The status that follows from what was seen on the hosts and heard over the wire."""
+    nodes = tuple(_node(node, seen[node.host.name], found.get(node.name)) for node in cluster.nodes)
+    problems = tuple(
+        Problem(host, answer.message, answer.resolution)
+        for host, answer in seen.items()
+        if isinstance(answer, KclusterError)
+    )
+    remedy = f"start what is stopped: kcluster start {spelled}    what is missing: kcluster provision {spelled}"
+    return Status(cluster.name, cluster.release.version, cluster.bootstrap, "", nodes, remedy, problems)
+
+
+def _node(node: Node, host: HostSeen | KclusterError, role: str | None) -> NodeStatus:
+    address = "{}:{}".format(*door(node))
+    if isinstance(host, KclusterError):
+        return NodeStatus(node.name, node.host.name, node.kind, node.id, address, "unreachable", role or "")
+    seen = host.nodes.get(node.name, _UNKNOWN)
+    unit = seen.unit
+    there = unit.state != "missing"
+    return NodeStatus(
+        node=node.name,
+        host=node.host.name,
+        kind=node.kind,
+        id=node.id,
+        address=address,
+        state=_state(unit, serves=role is not None),
+        role=role or "",
+        pid=unit.pid,
+        uptime_seconds=None if unit.uptime_seconds is None else int(unit.uptime_seconds),
+        memory_bytes=unit.memory_bytes,
+        restarts=unit.restarts if there else None,
+        at_boot=unit.enabled if there else None,
+        restart_needed=outdated(host, seen) if unit.state == "active" else None,
+    )
+
+
+def outdated(host: HostSeen, node: NodeSeen) -> bool:
+    """Whether a process runs with other files, or another release, than lie on its host now."""
+    changed = any(path in node.files and node.files[path].text != text for path, text in node.started_with.items())
+    return changed or bool(node.started_release and node.started_release != host.current)
+
+
+def _state(unit: UnitSeen, *, serves: bool) -> str:
+    """In the words of `status`; a unit between two attempts to start is one that does not come up."""
+    if unit.state == "active":
+        return "running" if serves else "starting"
+    if unit.state == "activating" and unit.restarts:
+        return "restarting"
+    return _STATES.get(unit.state, "starting")
