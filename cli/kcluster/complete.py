@@ -33,6 +33,17 @@ def local_clusters(incomplete: str) -> list[str]:
     return _words(incomplete, ask)
 
 
+def recorded_clusters(incomplete: str) -> list[str]:
+    """Clusters of which runs are recorded on this machine."""
+
+    def ask() -> Iterable[str]:
+        from kcluster import journal
+
+        return journal.clusters()
+
+    return _words(incomplete, ask)
+
+
 def nodes(ctx: typer.Context, incomplete: str) -> list[str]:
     """Hosts and nodes of the cluster that the command line names."""
     return _words(incomplete, lambda: _target(ctx).cluster.names)

@@ -1,0 +1,225 @@
+"""`history`: the runs that changed a cluster, as their journals tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from kcluster import journal
+from kcluster.errors import RefusedError
+from kcluster.journal import Run
+from kcluster.model.names import nearest
+from kcluster.results import Block, Cell, Grid, Result, Tone
+
+_OUTCOMES = {"done": Tone.GOOD, "failed": Tone.BAD, "interrupted": Tone.WARN, "running": Tone.PLAIN}
+_STATUSES = {"changed": Tone.WARN, "failed": Tone.BAD, "unreachable": Tone.BAD, "ok": Tone.GOOD, "skipped": Tone.DIM}
+_KNOWN = ("event", "at", "phase", "host", "what", "status", "seconds")
+_LONGEST = 80
+
+
+@dataclass(frozen=True)
+class History(Result):
+    """The runs of one cluster, the newest last."""
+
+    cluster: str
+    runs: tuple[Run, ...]
+    older: int = 0
+
+    def data(self) -> Any:
+        """Each run without its steps."""
+        return {"cluster": self.cluster, "older": self.older, "runs": [_facts(run) for run in self.runs]}
+
+    def view(self) -> Iterable[Block]:
+        """A row for each run; the newest where the eye ends."""
+        yield Grid(
+            ("RUN", "WHEN", "WHO", "COMMAND", "OUTCOME", "TOOK"),
+            [
+                (
+                    str(run.number),
+                    when(run.owner.since),
+                    f"{run.owner.user}@{run.owner.machine}",
+                    _short(run.owner.command),
+                    Cell(run.outcome, _OUTCOMES.get(run.outcome, Tone.PLAIN)),
+                    took(run.seconds),
+                )
+                for run in self.runs
+            ],
+        )
+        if self.older:
+            yield f"{self.older} older: add --last {self.older + len(self.runs)}"
+
+
+@dataclass(frozen=True)
+class Recorded(Result):
+    """The clusters of which there are journals, when nobody said which one is meant."""
+
+    clusters: tuple[History, ...]
+
+    def data(self) -> Any:
+        """A list: each cluster with its newest run."""
+        return [one.data() for one in self.clusters]
+
+    def view(self) -> Iterable[Block]:
+        """A row for each cluster with its newest run."""
+        rows = [(one, one.runs[-1]) for one in self.clusters]
+        yield Grid(
+            ("CLUSTER", "RUNS", "LAST", "COMMAND", "OUTCOME"),
+            [
+                (
+                    one.cluster,
+                    str(one.older + len(one.runs)),
+                    when(run.owner.since),
+                    _short(run.owner.command),
+                    Cell(run.outcome, _OUTCOMES.get(run.outcome, Tone.PLAIN)),
+                )
+                for one, run in rows
+            ],
+        )
+        yield f"one of them: kcluster history -n {self.clusters[0].cluster}"
+
+
+@dataclass(frozen=True)
+class Told(Result):
+    """One run, step by step."""
+
+    cluster: str
+    run: Run
+
+    def data(self) -> Any:
+        """Everything that was written down."""
+        return {"cluster": self.cluster, **_facts(self.run), "notes": [dict(note) for note in self.run.notes]}
+
+    def view(self) -> Iterable[Block]:
+        """Who and what, the steps of each phase, and how it ended."""
+        run = self.run
+        by = f"{run.owner.user}@{run.owner.machine} (pid {run.owner.pid})"
+        yield f"run {run.number} of {self.cluster}: {run.owner.command}"
+        yield f"by {by} at {when(run.owner.since)}, kcluster {run.version or 'unknown'}"
+        for phase, notes in _phases(run.notes):
+            yield ""
+            yield Cell(phase or "steps", Tone.DIM)
+            yield Grid(("HOST", "STEP", "STATUS", "TOOK", "DETAIL"), [_row(note) for note in notes])
+        yield ""
+        yield Cell(_ending(run), _OUTCOMES.get(run.outcome, Tone.PLAIN))
+
+
+def history(cluster: str | None, last: int) -> History | Recorded:
+    """The runs of a cluster; without a name those of the only one, or all clusters there are."""
+    if cluster is None and len(known := journal.clusters()) > 1:
+        return Recorded(tuple(_history(name, 1) for name in known))
+    return _history(known_cluster(cluster), last)
+
+
+def show(cluster: str | None, number: int) -> Told:
+    """One run with all its steps."""
+    name = known_cluster(cluster)
+    try:
+        return Told(name, journal.read(name, number))
+    except FileNotFoundError as problem:
+        newest = journal.runs(name, 1)[0].number
+        raise RefusedError(
+            f"{name} has no run {number}; the newest is {newest}", resolution=f"kcluster history -n {name}"
+        ) from problem
+
+
+def known_cluster(name: str | None) -> str:
+    """The cluster that is meant: the one named, or the only one there is; refused when no run of it is recorded."""
+    known = journal.clusters()
+    if name in known:
+        return str(name)
+    if not known:
+        of = f" of {name}" if name else ""
+        raise RefusedError(
+            f"no run{of} is recorded on this machine yet", resolution="kcluster provision -i INV records its runs"
+        )
+    if name is None and len(known) == 1:
+        return known[0]
+    near = (nearest(name, known) if name else []) or known
+    message = f"no run of {name} is recorded on this machine" if name else "runs of several clusters are recorded"
+    raise RefusedError(f"{message}; there is {', '.join(near)}", resolution=f"-n {near[0]}")
+
+
+def name_in(path: Path) -> str:
+    """The cluster's name in an inventory, also in one that is refused for other reasons."""
+    from kcluster import inventory  # lazily: with -n no inventory is read
+
+    loaded = inventory.load(path)
+    cluster, _ = inventory.cluster_from(loaded.data, loaded.name)
+    return cluster.name if cluster else loaded.name
+
+
+def when(since: str) -> str:
+    """A time that was written down, as people on this machine read it."""
+    try:
+        return datetime.fromisoformat(since).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    except ValueError:
+        return since
+
+
+def took(seconds: float | None) -> str:
+    """How long something took."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _history(name: str, last: int) -> History:
+    runs = journal.runs(name)
+    shown = runs[max(len(runs) - last, 0) :]
+    return History(name, tuple(shown), len(runs) - len(shown))
+
+
+def _facts(run: Run) -> dict[str, Any]:
+    facts = asdict(run)
+    del facts["notes"]
+    return {"number": facts.pop("number"), **facts.pop("owner"), **facts}
+
+
+def _phases(notes: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """The notes of each phase in the order of its first one; within it those of each host together."""
+    phases: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    for note in notes:
+        phases.setdefault(str(note.get("phase", "")), {}).setdefault(str(note.get("host", "")), []).append(note)
+    for phase, hosts in phases.items():
+        yield phase, [note for of_host in hosts.values() for note in of_host]
+
+
+def _row(note: Mapping[str, Any]) -> list[str | Cell]:
+    status, seconds = str(note.get("status", "")), note.get("seconds")
+    others = " ".join(f"{key}={_line(value)}" for key, value in note.items() if key not in _KNOWN)
+    return [
+        str(note.get("host", "")),
+        _line(note.get("what", note.get("event", ""))),
+        Cell(status, _STATUSES.get(status, Tone.PLAIN)),
+        took(seconds) if isinstance(seconds, (int, float)) else "",
+        _short(others),
+    ]
+
+
+def _line(value: Any) -> str:
+    """A value on one line; of a longer text its first one, the rest is in the JSON form."""
+    lines = str(value).strip().splitlines() or [""]
+    return lines[0] + (" ..." if len(lines) > 1 else "")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _ending(run: Run) -> str:
+    parts = [run.outcome if not run.message else f"{run.outcome}: {run.message}"]
+    if run.exit_code:
+        parts.append(f"exit code {run.exit_code}")
+    if run.seconds is not None:
+        parts.append(took(run.seconds))
+    if run.lost:
+        parts.append(f"{run.lost} lines are missing, the disk was full")
+    if run.exit_code is None and run.outcome == "interrupted":
+        parts.append("it was killed, or its machine went down")
+    return ", ".join(parts)
