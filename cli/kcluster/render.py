@@ -25,11 +25,13 @@ class Role(StrEnum):
     LOGGING = "logging"
     ENVIRONMENT = "environment"
     UNIT = "unit"
+    SCRIPT = "script"
 
 
 class Template(StrEnum):
     """Every template, under its path in templates/."""
 
+    BEFORE_START = "common/before-start.sh.j2"
     SERVER_PROPERTIES = "kafka/server.properties.j2"
     KAFKA_LOG4J = "kafka/log4j.properties.j2"
     KAFKA_LOG4J2 = "kafka/log4j2.yaml.j2"
@@ -85,12 +87,14 @@ def planned(cluster: Cluster, node: Node) -> tuple[Plan, ...]:
             Plan(Role.LOGGING, where.logging, Template.ZOOKEEPER_LOG4J, "0644"),
             Plan(Role.ENVIRONMENT, where.environment, Template.ZOOKEEPER_ENVIRONMENT, "0640"),
             Plan(Role.UNIT, where.unit, Template.ZOOKEEPER_UNIT, "0644"),
+            Plan(Role.SCRIPT, where.script, Template.BEFORE_START, "0755"),
         )
     return (
         Plan(Role.CONFIG, where.config, Template.SERVER_PROPERTIES, "0640"),
         Plan(Role.LOGGING, where.logging, Template.KAFKA_LOG4J2 if log4j2 else Template.KAFKA_LOG4J, "0644"),
         Plan(Role.ENVIRONMENT, where.environment, Template.KAFKA_ENVIRONMENT, "0640"),
         Plan(Role.UNIT, where.unit, Template.KAFKA_UNIT, "0644"),
+        Plan(Role.SCRIPT, where.script, Template.BEFORE_START, "0755"),
     )
 
 

@@ -17,7 +17,7 @@ _OURS = ("KAFKA_", "JMX_PORT", "CLASSPATH", "LOG_DIR", "EXTRA_ARGS", "SCALA_VERS
 
 def placed_here(files: Iterable[File]) -> tuple[File, ...]:
     """The files a local cluster needs: nothing for systemd."""
-    return tuple(file for file in files if file.role is not Role.UNIT)
+    return tuple(file for file in files if file.role not in (Role.UNIT, Role.SCRIPT))
 
 
 def write(node: Node, files: Iterable[File]) -> None:

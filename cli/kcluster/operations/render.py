@@ -18,6 +18,7 @@ from kcluster.model.node import Node
 from kcluster.model.settings import Setting
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
+_SYSTEMD = (render.Role.UNIT, render.Role.SCRIPT)
 _LISTENER_PREFIX = re.compile(r"^listener\.name\.[^.]+\.")
 
 
@@ -163,7 +164,7 @@ def _unknown(cluster: Cluster, name: str) -> UsageError:
 def _placed(cluster: Cluster, nodes: Iterable[Node]) -> Iterator[Placed]:
     for node in nodes:
         for file in render.files(cluster, node):
-            if not (node.host.local and file.role is render.Role.UNIT):  # `up` starts processes without systemd
+            if not (node.host.local and file.role in _SYSTEMD):  # `up` starts processes without it
                 yield _place(node, file)
 
 

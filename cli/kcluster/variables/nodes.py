@@ -85,8 +85,11 @@ def _service(node: Node, places: Paths) -> dict[str, Any]:
         "user": node.places.user,
         "group": node.places.group,
         "install_dir": node.places.install_dir,
+        "unit": UNITS[node.kind],
         "config_file": places.config,
         "environment_file": places.environment,
+        "logging_file": places.logging,
+        "unit_file": places.unit,
         "writable_dirs": writable,
         "protect_home": "read-only" if at_home else "true",
     }

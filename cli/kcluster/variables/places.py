@@ -27,6 +27,8 @@ class Paths:
     environment: str
     logging: str
     unit: str
+    script: str
+    """Run by the unit before it starts the node; the nodes of a host share it."""
 
 
 def paths(node: Node, *, log4j2: bool) -> Paths:
@@ -37,6 +39,7 @@ def paths(node: Node, *, log4j2: bool) -> Paths:
         environment=f"{folder}/{unit}.env",
         logging=f"{folder}/{unit}-{'log4j2.yaml' if log4j2 else 'log4j.properties'}",
         unit=f"/etc/systemd/system/{unit}.service",
+        script=f"{node.places.install_dir}/before-start.sh",
     )
 
 

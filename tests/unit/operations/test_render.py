@@ -50,8 +50,8 @@ def test_only_what_differs_is_written_and_the_rest_is_left_alone(cluster: Cluste
     own = tmp_path / "notes.txt"
     own.write_text("mine")
     second = render.written(cluster, tmp_path)
-    assert (len(first.new), first.changed, first.same) == (13, (), 0)
-    assert (len(second.new), second.changed, second.same) == (1, (str(environment),), 11)
+    assert (len(first.new), first.changed, first.same) == (16, (), 0)
+    assert (len(second.new), second.changed, second.same) == (1, (str(environment),), 14)
     assert own.read_text() == "mine"
 
 
