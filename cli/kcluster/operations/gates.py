@@ -1,0 +1,219 @@
+"""Whether nodes may stop, and whether one is back: everybody who must agree is asked over the wire."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from kcluster.clients import ports, wire, zookeeper
+from kcluster.clients.kafka import Kafka
+from kcluster.errors import KclusterError, RefusedError, UnreachableError
+from kcluster.model.broker import Broker
+from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.node import Kind, Node
+from kcluster.model.quorum import Controller, Quorum
+from kcluster.operations import judging
+from kcluster.operations.judging import Reason, View
+
+if TYPE_CHECKING:
+    from kcluster.clients.wire import QuorumState
+    from kcluster.model.cluster import Cluster
+    from kcluster.results import Progress
+
+T = TypeVar("T")
+
+PATIENCE = 600.0
+"""Seconds a gate may stay closed; catching up after a restart takes minutes on full disks."""
+
+_POLL = 0.25
+_SAY_AGAIN = 5.0
+_AT_ONCE = 16
+_CONNECTED_WITHIN = 2.0
+
+
+@dataclass(frozen=True)
+class Gates:
+    """The questions before and after each stop in one cluster. They are asked whatever the listeners demand."""
+
+    cluster: Cluster
+    config: Mapping[str, str] = field(default_factory=dict)
+    """librdkafka properties, as --client-config gives them."""
+    unsafe_too: bool = False
+    """Whether the user accepts what no waiting makes safe."""
+
+    def unsafe(self, leaving: Sequence[Node]) -> tuple[Reason, ...]:
+        """Why no waiting makes it safe that these nodes stop together; nothing when it may become safe."""
+        nodes = self._living(leaving)
+        reasons = list(judging.majority_lost(self.cluster.metadata, {node.name for node in nodes}))
+        if brokers := {node.id for node in nodes if isinstance(node, Broker)}:
+            views = _told(self._views(self.cluster.brokers).values())
+            reasons += judging.too_few_copies(brokers, views, self._least(views, brokers))
+        return tuple(reasons)
+
+    def before_stop(self, leaving: Sequence[Node]) -> tuple[Reason, ...]:
+        """Why these nodes may not stop together now; nothing when they may."""
+        nodes = self._living(leaving)
+        reasons: list[Reason] = []
+        if keepers := {node.name for node in nodes if not isinstance(node, Broker)}:
+            reasons += self._keepers_without(keepers)
+        if brokers := {node.id for node in nodes if isinstance(node, Broker)}:
+            reasons += [] if keepers else self._led()
+            reasons += self._brokers_without(brokers)
+        return tuple(reasons)
+
+    def after_start(self, node: Node) -> tuple[Reason, ...]:
+        """Why the node is not yet back as it was; nothing when the next one may stop."""
+        if not isinstance(node, Broker):
+            return tuple(self._keepers_without(set()))
+        views = self._views(self.cluster.brokers)
+        own = views.pop(node.id)
+        return tuple(judging.not_back(node.id, own, _told(views.values())))
+
+    def serving(self, node: Node) -> tuple[Reason, ...]:
+        """Why the node does not do its work yet, whatever the others do."""
+        if isinstance(node, Broker):
+            views = self._views(self.cluster.brokers)
+            return tuple(judging.not_back(node.id, views.pop(node.id), _told(views.values())))
+        if isinstance(node, Server):
+            answer = self._servers()[node.name]
+            return tuple(judging.server_silent(node.name, answer))
+        assert isinstance(node, Controller)
+        problem = _attempt(lambda: wire.api_versions(node.host.address, node.port))
+        return (
+            (Reason(f"{node.name} does not answer yet"),) if isinstance(problem, KclusterError) else tuple(self._led())
+        )
+
+    def answers(self, node: Node) -> bool:
+        """Whether the node's process listens; one that does not has nothing to lose."""
+        return ports.answers(*door(node), within=_CONNECTED_WITHIN)
+
+    def leader(self, kind: Kind) -> str:
+        """The name of the node that leads the nodes of its kind, and stops last; empty when none does."""
+        if kind is Kind.ZOOKEEPER:
+            return next(iter(judging.leaders(self._servers())), "")
+        if kind is Kind.CONTROLLER:
+            state = self._quorum()
+            return "" if isinstance(state, KclusterError) else f"{kind}-{state.leader}"
+        if isinstance(self.cluster.metadata, Quorum):
+            return ""
+        views = _told(self._views(self.cluster.brokers).values())
+        return next((f"{kind}-{view.controller}" for view in views if view.controller >= 0), "")
+
+    def _living(self, nodes: Sequence[Node]) -> list[Node]:
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return [node for node, alive in zip(nodes, pool.map(self.answers, nodes), strict=True) if alive]
+
+    # The keepers of the metadata.
+
+    def _keepers_without(self, leaving: Collection[str]) -> Iterator[Reason]:
+        if isinstance(self.cluster.metadata, Ensemble):
+            return judging.ensemble_without(leaving, self._servers())
+        names = {node.id: node.name for node in self.cluster.metadata.controllers}
+        return judging.quorum_without(leaving, names, self._quorum())
+
+    def _led(self) -> list[Reason]:
+        """Why the keepers would not let a broker come back."""
+        if isinstance(self.cluster.metadata, Ensemble):
+            servers = self._servers()
+            alone = len(servers) == 1 and not list(judging.ensemble_without(set(), servers))
+            return [] if alone or judging.leaders(servers) else [Reason("no ZooKeeper server leads")]
+        state = self._quorum()
+        if isinstance(state, KclusterError):
+            return [Reason(state.message)]
+        return [] if state.leader >= 0 else [Reason("no controller leads")]
+
+    def _servers(self) -> dict[str, Mapping[str, str] | KclusterError]:
+        servers = self.cluster.metadata.servers if isinstance(self.cluster.metadata, Ensemble) else ()
+        told = zookeeper.monitors([(server.host.address, server.client_port) for server in servers])
+        return {server.name: answer for server, answer in zip(servers, told, strict=True)}
+
+    def _quorum(self) -> QuorumState | KclusterError:
+        """The first answer; only the controller that leads gives one."""
+        controllers = self.cluster.metadata.controllers if isinstance(self.cluster.metadata, Quorum) else ()
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            said = list(pool.map(lambda node: _attempt(lambda: wire.quorum(node.host.address, node.port)), controllers))
+        states = [answer for answer in said if not isinstance(answer, KclusterError)]
+        return max(states, key=lambda state: state.epoch, default=UnreachableError("no controller leads the quorum"))
+
+    # The brokers.
+
+    def _brokers_without(self, leaving: Collection[int]) -> Iterator[Reason]:
+        views = self._views(self.cluster.brokers)
+        told = _told(views.values())
+        yield from judging.brokers_missing(leaving, views)
+        yield from judging.copies_at_risk(leaving, told, self._least(told, leaving), unsafe_too=self.unsafe_too)
+
+    def _views(self, brokers: Sequence[Broker]) -> dict[int, View | KclusterError]:
+        """The cluster as each broker knows it, or why it says nothing; all asked at the same time."""
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            said = pool.map(lambda broker: _attempt(lambda: self._view(broker)), brokers)
+            return {broker.id: answer for broker, answer in zip(brokers, said, strict=True)}
+
+    def _view(self, broker: Broker) -> View:
+        from kcluster.clients.kafka.topics import of_metadata
+
+        # A client of its own knows no other address, so it is this broker that gives the first answer.
+        found = Kafka(broker.internal.address, self.config).metadata()
+        return View(broker.id, frozenset(found.brokers), found.controller_id, of_metadata(found))
+
+    def _least(self, views: Sequence[View], leaving: Collection[int]) -> dict[str, int | None]:
+        """min.insync.replicas of each topic that the leaving brokers hold; None where it may not be read."""
+        from kcluster.clients.kafka.topics import with_config
+
+        topics = judging.held(views, leaving)
+        if not topics:
+            return {}
+        asked = next(broker for broker in self.cluster.brokers if broker.id == views[0].broker)
+        states = with_config(Kafka(asked.internal.address, self.config), topics, broker=asked.id)
+        return {state.name: state.min_isr for state in states}
+
+
+def wait(ask: Callable[[], Sequence[Reason]], progress: Progress, *, within: float, subject: str) -> tuple[Reason, ...]:
+    """Ask until nothing is in the way or the time is over; what is still in the way. Every change is told."""
+    began = time.monotonic()
+    told, told_at = "", 0.0
+    while reasons := _asked(ask):
+        now = time.monotonic()
+        if now - began >= within:
+            return tuple(reasons)
+        said = "; ".join(map(str, reasons))
+        if said != told and (now - told_at >= _SAY_AGAIN or _kinds(said) != _kinds(told)):
+            progress(f"{subject}: waiting, {said}")
+            told, told_at = said, now
+        time.sleep(min(_POLL, max(0.0, within - (now - began))))
+    return ()
+
+
+def _asked(ask: Callable[[], Sequence[Reason]]) -> Sequence[Reason]:
+    answer = _attempt(ask)
+    return [Reason(answer.message)] if isinstance(answer, KclusterError) else answer
+
+
+def door(node: Node) -> tuple[str, int]:
+    """Where a node answers those who use it."""
+    if isinstance(node, Server):
+        return node.host.address, node.client_port
+    if isinstance(node, Controller):
+        return node.host.address, node.port
+    assert isinstance(node, Broker)
+    return node.internal.advertised_host, node.internal.advertised_port
+
+
+def _kinds(said: str) -> list[str]:
+    """What is said without the partitions, of which every moment tells others."""
+    return [reason.partition(": ")[0] for reason in said.split("; ")]
+
+
+def _told(answers: Iterable[View | KclusterError]) -> list[View]:
+    return [answer for answer in answers if isinstance(answer, View)]
+
+
+def _attempt(ask: Callable[[], T]) -> T | KclusterError:
+    """The answer, or why there is none; a configuration that the client refuses is nobody's answer."""
+    try:
+        return ask()
+    except (UnreachableError, RefusedError) as problem:
+        return problem

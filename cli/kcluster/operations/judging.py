@@ -1,0 +1,211 @@
+"""The judgement of the gates: answers in, reasons to wait out; nothing is asked here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kcluster.errors import KclusterError
+from kcluster.model.ensemble import Ensemble
+
+if TYPE_CHECKING:
+    from kcluster.clients.kafka.topics import Partition, TopicState
+    from kcluster.clients.wire import QuorumState
+    from kcluster.model.quorum import Quorum
+
+LEVEL_WITHIN_MS = 2000
+"""A controller that was level with its leader so recently keeps up; a follower fetches every half second."""
+
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a gate is closed."""
+
+    text: str
+    partitions: tuple[str, ...] = ()
+    """The partitions it is about: "orders-3"."""
+
+    def __str__(self) -> str:
+        """One line, with the first partitions."""
+        if not self.partitions:
+            return self.text
+        more = len(self.partitions) - _SHOWN
+        return f"{self.text}: {', '.join(self.partitions[:_SHOWN])}{f' and {more} more' if more > 0 else ''}"
+
+    @property
+    def full(self) -> str:
+        """One line, with every partition."""
+        return f"{self.text}: {', '.join(self.partitions)}" if self.partitions else self.text
+
+
+@dataclass(frozen=True)
+class View:
+    """The cluster as one broker knows it."""
+
+    broker: int
+    brokers: frozenset[int]
+    controller: int
+    """-1 for none; with KRaft any broker."""
+    topics: Mapping[str, TopicState]
+
+
+# ZooKeeper and the controllers.
+
+
+def majority_lost(metadata: Ensemble | Quorum, leaving: Collection[str]) -> Iterator[Reason]:
+    """That too few would be left, which no waiting changes."""
+    every = [node.name for node in metadata.nodes]
+    gone = [name for name in every if name in leaving]
+    if gone and (len(every) - len(gone)) * 2 <= len(every):
+        kind = "ZooKeeper servers" if isinstance(metadata, Ensemble) else "controllers"
+        yield Reason(f"without {', '.join(gone)} there is no majority of {len(every)} {kind}")
+
+
+def ensemble_without(
+    leaving: Collection[str], answers: Mapping[str, Mapping[str, str] | KclusterError]
+) -> Iterator[Reason]:
+    """Why some servers may not leave the others alone: all of these must serve, and be level with one leader."""
+    for name, answer in answers.items():
+        if name not in leaving:
+            yield from server_silent(name, answer)
+    leading = leaders(answers)
+    serving = [name for name, answer in answers.items() if not list(server_silent(name, answer))]
+    if len(answers) > 1 and len(leading) != 1:
+        yield Reason(f"{len(leading)} servers say that they lead: {', '.join(leading)}" if leading else "nobody leads")
+    for name in leading:
+        answer = answers[name]
+        assert not isinstance(answer, KclusterError)
+        synced = int(float(answer.get("zk_synced_followers", "0")))
+        if synced < len(serving) - 1:
+            yield Reason(f"{synced} of {len(serving) - 1} followers are level with {name}")
+
+
+def server_silent(name: str, answer: Mapping[str, str] | KclusterError) -> Iterator[Reason]:
+    """Why a ZooKeeper server does not serve."""
+    if isinstance(answer, KclusterError):
+        yield Reason(f"{name} does not serve ({answer.message})")
+    elif answer.get("zk_server_state") not in ("leader", "follower", "standalone"):
+        yield Reason(f"{name} does not serve ({answer.get('zk_server_state', 'unknown state')})")
+
+
+def leaders(answers: Mapping[str, Mapping[str, str] | KclusterError]) -> list[str]:
+    """The servers that say they lead."""
+    return [
+        name
+        for name, answer in answers.items()
+        if not isinstance(answer, KclusterError) and answer.get("zk_server_state") == "leader"
+    ]
+
+
+def quorum_without(
+    leaving: Collection[str], names: Mapping[int, str], state: QuorumState | KclusterError
+) -> Iterator[Reason]:
+    """Why some controllers may not leave the others alone: all of these must keep up with one leader."""
+    if isinstance(state, KclusterError):
+        yield Reason(state.message)
+        return
+    if state.leader < 0:
+        yield Reason("no controller leads")
+        return
+    voters = {voter.id: voter for voter in state.voters}
+    level = max((voter.last_caught_up_ms or 0 for voter in state.voters), default=0)
+    for number, name in names.items():
+        voter = voters.get(number)
+        if name in leaving or number == state.leader:
+            continue
+        if voter is None:
+            yield Reason(f"{name} is not among the voters")
+        elif voter.last_caught_up_ms is None or level - voter.last_caught_up_ms > LEVEL_WITHIN_MS:
+            yield Reason(f"{name} is behind controller-{state.leader}")
+
+
+# Brokers.
+
+
+def brokers_missing(leaving: Collection[int], views: Mapping[int, View | KclusterError]) -> Iterator[Reason]:
+    """Which of the other brokers are not there: each must answer, and be known to all."""
+    staying = {number: view for number, view in views.items() if number not in leaving}
+    told = [view for view in views.values() if isinstance(view, View)]
+    for number, view in staying.items():
+        if not isinstance(view, View):
+            yield Reason(f"broker-{number} does not answer ({view.message})")
+        elif strangers := [f"broker-{known.broker}" for known in told if number not in known.brokers]:
+            yield Reason(f"broker-{number} is not registered, say {', '.join(strangers)}")
+    if not told:
+        yield Reason("no broker can be asked about its partitions")
+
+
+def too_few_copies(leaving: Collection[int], views: Iterable[View], least: Mapping[str, int | None]) -> list[Reason]:
+    """The partitions that would have too few copies even with every copy in sync."""
+    found = _partitions(views, leaving, least, lambda part: part.replicas)
+    return [Reason("these partitions have no copy to spare (replicas <= min.insync.replicas)", found)] if found else []
+
+
+def copies_at_risk(
+    leaving: Collection[int], views: Sequence[View], least: Mapping[str, int | None], *, unsafe_too: bool
+) -> Iterator[Reason]:
+    """The partitions that would have too few copies in sync now; hopeless ones only when they count."""
+    if secret := tuple(sorted(topic for topic, value in least.items() if value is None)):
+        yield Reason("min.insync.replicas of these topics may not be read", secret)
+    hopeless = set(_partitions(views, leaving, least, lambda part: part.replicas)) if unsafe_too else set()
+    found = _partitions(views, leaving, least, lambda part: part.isr)
+    if risky := tuple(name for name in found if name not in hopeless):
+        yield Reason("too few copies would be in sync", risky)
+
+
+def not_back(broker: int, own: View | KclusterError, others: Sequence[View]) -> Iterator[Reason]:
+    """Why a broker is not yet back: it answers, everybody knows it, and it follows each of its partitions."""
+    if isinstance(own, KclusterError):
+        yield Reason(f"broker-{broker} does not answer yet")
+        return
+    if strangers := [f"broker-{view.broker}" for view in (own, *others) if broker not in view.brokers]:
+        yield Reason(f"broker-{broker} is not registered yet, say {', '.join(strangers)}")
+    if behind := tuple(sorted({name for view in (own, *others) for name in _behind(broker, view)})):
+        yield Reason("it has not caught up with these partitions", behind)
+    known = set(_of(own, {broker}))
+    if unheard := tuple(sorted({name for view in others for name in _of(view, {broker})} - known)):
+        yield Reason("it has not heard of these partitions of its own", unheard)
+
+
+def held(views: Iterable[View], brokers: Collection[int]) -> list[TopicState]:
+    """The topics of which these brokers hold a partition."""
+    return list(
+        {
+            name: topic
+            for view in views
+            for name, topic in view.topics.items()
+            if any(set(part.replicas) & set(brokers) for part in topic.partitions)
+        }.values()
+    )
+
+
+def _partitions(
+    views: Iterable[View],
+    leaving: Collection[int],
+    least: Mapping[str, int | None],
+    copies: Callable[[Partition], tuple[int, ...]],
+) -> tuple[str, ...]:
+    """The partitions of the leaving brokers of which too few copies stay, as at least one broker sees it."""
+    found = {
+        f"{name}-{part.id}"
+        for view in views
+        for name, topic in view.topics.items()
+        for part in topic.partitions
+        if set(part.replicas) & set(leaving) and len(set(copies(part)) - set(leaving)) < (least.get(name) or 1)
+    }
+    return tuple(sorted(found))
+
+
+def _of(view: View, brokers: Collection[int]) -> Iterator[str]:
+    for name, topic in view.topics.items():
+        yield from (f"{name}-{part.id}" for part in topic.partitions if set(part.replicas) & set(brokers))
+
+
+def _behind(broker: int, view: View) -> Iterator[str]:
+    for name, topic in view.topics.items():
+        yield from (
+            f"{name}-{part.id}" for part in topic.partitions if broker in part.replicas and broker not in part.isr
+        )
