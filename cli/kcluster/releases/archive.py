@@ -43,6 +43,15 @@ def pack(home: Path, names: Iterable[str], file: Path, top: str) -> None:
     part.rename(file)
 
 
+def bundle(home: Path, names: Iterable[str], file: Path) -> None:
+    """Put files of a release together as they are, as jars are compressed already; same files, same bytes."""
+    part = file.with_name(file.name + ".part")
+    with part.open("wb") as raw, tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name in sorted(names):
+            _pack_one(tar, home / name, name)
+    part.rename(file)
+
+
 def sha512(path: Path) -> str:
     """The SHA-512 of a file."""
     with path.open("rb") as file:

@@ -1,0 +1,105 @@
+"""A release as it travels to hosts: one plain .tar with its SHA-512, made once and kept in the cache."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from kcluster import paths
+from kcluster.model.release import Release
+from kcluster.releases import archive, cache
+from kcluster.releases.fetch import fetch
+from kcluster.results import Progress
+
+_PUSHES = 8
+"""How many hosts are sent a release at once: the sender holds it in memory for each, and its network is shared."""
+
+
+@dataclass(frozen=True)
+class Tarball:
+    """A release in one file."""
+
+    path: Path
+    sha512: str
+    size: int
+
+    def whole(self) -> bool:
+        """Whether the file still is what it was when it was made."""
+        return self.path.is_file() and archive.sha512(self.path) == self.sha512
+
+
+def tarball(release: Release, progress: Progress) -> Tarball:
+    """The file of a release, which is fetched and put together if need be, once however many ask."""
+    home = fetch(release, progress)
+    file = folder() / f"{release.directory}.tar"
+    made_of = cache.sha256(home / cache.MARKER)
+    with _lock(f".{release.directory}.lock"):
+        return _kept(file, made_of) or _made(home, file, made_of)
+
+
+def forget(tar: Tarball) -> None:
+    """Remove a file that is damaged, so that the next run makes it again."""
+    _record(tar.path).unlink(missing_ok=True)
+    tar.path.unlink(missing_ok=True)
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """Wait until few enough others send a release from this machine."""
+    for number in range(_PUSHES):
+        with _slot(number).open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield
+            return
+    with _lock(_slot(os.getpid() % _PUSHES).name):
+        yield
+
+
+def folder() -> Path:
+    """Where the files are kept."""
+    return paths.cache() / "tarballs"
+
+
+def _kept(file: Path, made_of: str) -> Tarball | None:
+    try:
+        known = json.loads(_record(file).read_text())
+        tar = Tarball(file, known["sha512"], known["size"])
+        return tar if known["made_of"] == made_of and file.stat().st_size == tar.size else None
+    except (OSError, ValueError, KeyError, TypeError):  # not there, or half written
+        return None
+
+
+def _made(home: Path, file: Path, made_of: str) -> Tarball:
+    marker = cache.read_marker(home)
+    assert marker, "what is fetched is marked"
+    archive.bundle(home, marker.files, file)
+    tar = Tarball(file, archive.sha512(file), file.stat().st_size)
+    fresh = _record(file).with_suffix(".new")
+    fresh.write_text(json.dumps({**asdict(tar), "path": file.name, "made_of": made_of}))
+    fresh.replace(_record(file))
+    return tar
+
+
+def _record(file: Path) -> Path:
+    return file.with_name(file.name + ".json")
+
+
+def _slot(number: int) -> Path:
+    folder().mkdir(parents=True, exist_ok=True)
+    return folder() / f".turn-{number}"
+
+
+@contextmanager
+def _lock(name: str) -> Iterator[None]:
+    folder().mkdir(parents=True, exist_ok=True)
+    with (folder() / name).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,103 @@
+#!/usr/bin/python
+# Apache License 2.0 (see LICENSE)
+"""The release of a host: whether it is there, and the link `current`."""
+
+from __future__ import annotations
+
+DOCUMENTATION = """
+module: release
+short_description: Bring the Kafka release of the inventory onto a host
+description:
+  - The release is fetched once on the control node, pushed to hosts that do not have it, and verified there by its
+    SHA-512; a second run moves no bytes.
+  - It is unpacked beside its place and renamed, so that it is there as a whole or not at all; C(current) points to it.
+    Older releases stay, and running processes keep the release they were started with.
+  - Which release, and where it goes, is read from the inventory; a task gives no options.
+options:
+  install_dir:
+    description: Where releases are installed; given by the action plugin.
+    type: path
+    required: true
+  name:
+    description: The name of the release's folder; given by the action plugin.
+    type: str
+    required: true
+author: [kcluster]
+attributes:
+  check_mode: {support: full, description: Says what would be installed, and moves nothing.}
+  diff_mode: {support: full, description: Shows which release is installed and which one C(current) points to.}
+"""
+
+EXAMPLES = """
+- name: Bring the release onto the host
+  kcluster.kafka.release:
+"""
+
+RETURN = """
+missing:
+  description: Whether the release is not on the host; after a run, only in check mode.
+  type: bool
+  returned: always
+moved_bytes:
+  description: What was sent to the host.
+  type: int
+  returned: always
+"""
+
+import sys  # noqa: E402
+
+from ansible.module_utils.basic import AnsibleModule  # noqa: E402
+from ansible_collections.kcluster.kafka.plugins.module_utils import release  # noqa: E402
+
+
+def main():
+    """Say what is there; let `current` point to the release when it is there."""
+    module = AnsibleModule(
+        argument_spec={"install_dir": {"type": "path", "required": True}, "name": {"type": "str", "required": True}},
+        supports_check_mode=True,
+    )
+    install_dir, name = module.params["install_dir"], module.params["name"]
+    try:
+        module.exit_json(**ensure(install_dir, name, module.check_mode))
+    except release.RefusedError as problem:
+        module.fail_json(msg=str(problem))
+    except OSError as problem:
+        module.fail_json(msg=release.words(problem, install_dir, name))
+
+
+def ensure(install_dir, name, check_mode):
+    """What is there; `current` is changed when only that is missing."""
+    known, before = release.installed(install_dir, name), release.current(install_dir)
+    left = release.leftovers(install_dir)
+    if known and not check_mode and (left or before != name):
+        with release.alone(install_dir):
+            release.clear(install_dir)
+            release.point(install_dir, name)
+    return {
+        "changed": not known or before != name or bool(left),
+        "missing": not known,
+        "sha512": known,
+        "free_bytes": release.free_bytes(install_dir),
+        "python": sys.executable,
+        "diff": changes(install_dir, name, known, before, left),
+    }
+
+
+def changes(install_dir, name, known, before, left):
+    """What changes, as before and after."""
+    parts = []
+    if not known:
+        parts.append(change(install_dir, "", name))
+    if before != name:
+        parts.append(change(install_dir + "/current", before, name))
+    return parts + [change(f"{install_dir}/{folder}", "left behind", "") for folder in left]
+
+
+def change(header, before, after):
+    """One change as Ansible shows it."""
+    texts = {"before": before and before + "\n", "after": after and after + "\n"}
+    return dict(texts, before_header=header, after_header=header)
+
+
+if __name__ == "__main__":
+    main()
