@@ -7,10 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kcluster import show
 from kcluster.clients.kafka import Kafka
 from kcluster.errors import UsageError
 
 if TYPE_CHECKING:
+    from kcluster.clients.ssh import Login
+    from kcluster.inventory import Loaded
     from kcluster.model.cluster import Cluster
     from kcluster.model.topic import Topic
 
@@ -23,6 +26,8 @@ class Target:
     name: str | None = None
     bootstrap: str | None = None
     client_config: Path | None = None
+    ask_become: bool = False
+    """Whether to ask for sudo's password."""
 
     @cached_property
     def cluster(self) -> Cluster:
@@ -38,6 +43,23 @@ class Target:
             return local.running(cluster.name) if cluster.local else cluster
         return local.running(local.only())
 
+    @cached_property
+    def loaded(self) -> Loaded:
+        """The inventory as it is written."""
+        if not self.inventory:
+            raise UsageError("this needs an inventory", resolution="use -i INV")
+        from kcluster import inventory
+
+        return inventory.load(self.inventory)
+
+    @cached_property
+    def logins(self) -> dict[str, Login]:
+        """How each host of the cluster is entered, by its name in the inventory."""
+        from kcluster import inventory
+
+        every = inventory.logins(self.loaded, self._become_password() if self.ask_become else "")
+        return {host.name: every[host.name] for host in self.cluster.hosts}
+
     @property
     def declared_topics(self) -> tuple[Topic, ...]:
         """The topics as the inventory declares them now, also where the local cluster was started before a change."""
@@ -51,6 +73,13 @@ class Target:
     def kafka(self) -> Kafka:
         """A client of the cluster."""
         return Kafka(self.bootstrap or self.cluster.bootstrap, self._client_properties())
+
+    def _become_password(self) -> str:
+        if not show.interactive():
+            raise UsageError(
+                "there is no terminal to ask for sudo's password", resolution="set KCLUSTER_BECOME_PASSWORD"
+            )
+        return show.secret("sudo password: ")
 
     def _client_properties(self) -> dict[str, str]:
         if not self.client_config:

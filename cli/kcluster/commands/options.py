@@ -52,6 +52,11 @@ Confirm = Annotated[
     str | None, typer.Option("--confirm", metavar="NAME", help="Answer the question before data is deleted.")
 ]
 
+BecomePass = Annotated[
+    bool,
+    typer.Option("--ask-become-pass", "-K", help="Ask for sudo's password on the hosts; or KCLUSTER_BECOME_PASSWORD."),
+]
+
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Answer yes to the question before a change.")]
 
 

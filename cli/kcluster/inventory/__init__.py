@@ -11,6 +11,7 @@ from kcluster.errors import InventoryError
 from kcluster.inventory import cache, secrets
 from kcluster.inventory.build import cluster_from
 from kcluster.inventory.levels import Data
+from kcluster.inventory.logins import logins
 from kcluster.model.cluster import Cluster
 from kcluster.model.finding import Finding, Severity, report
 from kcluster.model.rules_structure import structure
@@ -18,7 +19,7 @@ from kcluster.model.rules_structure import structure
 if TYPE_CHECKING:
     from kcluster.inventory.origins import Origins
 
-__all__ = ["Loaded", "client_properties", "cluster_from", "load", "read", "refuse"]
+__all__ = ["Loaded", "client_properties", "cluster_from", "load", "logins", "read", "refuse"]
 
 _NAMELESS = ("hosts", "inventory", "inventories")
 

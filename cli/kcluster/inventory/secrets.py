@@ -23,17 +23,18 @@ def opened(data: Data) -> Data:
 
 
 def _words(variables: dict[str, Any]) -> dict[str, Any]:
-    return {name: _open(value) if name in WORDS else value for name, value in variables.items()}
+    return {name: in_clear(value) if name in WORDS else value for name, value in variables.items()}
 
 
-def _open(value: Any) -> Any:
+def in_clear(value: Any) -> Any:
+    """A value with whatever is vaulted in it opened."""
     if isinstance(value, list):
-        return [_open(item) for item in value]
+        return [in_clear(item) for item in value]
     if not isinstance(value, dict):
         return value
     if set(value) == {_VAULTED}:
         return _decrypt(value[_VAULTED])
-    return {key: _open(item) for key, item in value.items()}
+    return {key: in_clear(item) for key, item in value.items()}
 
 
 @cache

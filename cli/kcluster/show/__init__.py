@@ -57,6 +57,13 @@ def ask(question: str) -> str:
     return sys.stdin.readline().strip()
 
 
+def secret(question: str) -> str:
+    """Ask for something that nobody may see while it is typed; the caller has made sure that there is a terminal."""
+    from getpass import getpass
+
+    return getpass(question, sys.stderr)
+
+
 def interactive() -> bool:
     """Whether a person can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()

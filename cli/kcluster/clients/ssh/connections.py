@@ -1,0 +1,192 @@
+"""Kept connections to many hosts, each opened when it is needed and only once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from queue import SimpleQueue
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
+
+from kcluster.clients.ssh.become import ending, wrapped
+from kcluster.clients.ssh.login import Answer, Login
+from kcluster.clients.ssh.running import Running
+from kcluster.clients.ssh.way import Way, way
+from kcluster.errors import KclusterError, RefusedError, UnreachableError, UsageError
+
+if TYPE_CHECKING:
+    import paramiko
+
+_END_SECONDS = 3.0
+_FOREVER = float("inf")
+
+N = TypeVar("N")
+A = TypeVar("A")
+
+
+class Connections:
+    """The hosts of an inventory, by name."""
+
+    def __init__(self, logins: Mapping[str, Login]) -> None:
+        self._logins = dict(logins)
+        self._ways: dict[str, Way] = {}
+        self._open: dict[tuple[str, int, str], paramiko.Transport] = {}
+        self._locks: dict[tuple[str, int, str], threading.Lock] = {}
+        self._guard = threading.Lock()
+        self._running: set[Running] = set()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The hosts there are."""
+        return tuple(self._logins)
+
+    def run(
+        self,
+        command: str,
+        *,
+        stdin: str | Mapping[str, str] = "",
+        only: Iterable[str] | None = None,
+        become: bool = False,
+        within: float = 60.0,
+    ) -> dict[str, Answer | KclusterError]:
+        """The answer of every host to a command, or why there is none; all are asked at once."""
+        names = self.names if only is None else tuple(only)
+
+        def one(name: str) -> Answer:
+            said = stdin if isinstance(stdin, str) else stdin.get(name, "")
+            return self.ask(name, command, stdin=said, become=become, within=within)
+
+        return _at_once(one, names)
+
+    def ask(self, name: str, command: str, *, stdin: str = "", become: bool = False, within: float = 60.0) -> Answer:
+        """The answer of one host; a command that ends with another code than 0 is an answer too."""
+        with self.start(name, command, become=become, within=within) as running:
+            running.finish(stdin)
+            return running.answer()
+
+    def lines(self, name: str, command: str, *, become: bool = False) -> Iterator[str]:
+        """Each line of a command as it comes; close the iterator, and the command ends on its host."""
+        with self.start(name, command, become=become) as running:
+            running.finish()
+            errors: list[str] = []
+            for piece in running.lines():
+                if piece.error:
+                    errors.append(piece.text)
+                else:
+                    yield piece.text
+            if running.code:
+                raise RefusedError(f"{name}: {command} ended with code {running.code}", details="\n".join(errors))
+
+    def start(self, name: str, command: str, *, become: bool = False, within: float = _FOREVER) -> Running:
+        """Start a command on one host and leave it running, to talk with it."""
+        login = self._login(name)
+        transport = self._transport(self._way(login))
+        running = self._started(login, transport, command, become, within)
+        with self._guard:
+            self._running.add(running)
+        try:
+            running.begin()
+        except BaseException:
+            running.close()
+            raise
+        return running
+
+    def close(self) -> None:
+        """End what still runs, and all connections."""
+        with self._guard:
+            running, opened = self._running, list(self._open.values())
+            self._running, self._open = set(), {}
+        _at_once(lambda each: each.close(), running)
+        for transport in reversed(opened):
+            transport.close()
+
+    def __enter__(self) -> Connections:
+        """Nothing is opened before it is needed."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close everything."""
+        self.close()
+
+    def _login(self, name: str) -> Login:
+        if name not in self._logins:
+            raise UsageError(f"there is no host {name}", resolution=f"the hosts are {', '.join(self._logins)}")
+        return self._logins[name]
+
+    def _way(self, login: Login) -> Way:
+        found = self._ways.get(login.name)
+        if found is None:
+            found = self._ways[login.name] = way(login)
+        return found
+
+    def _transport(self, way: Way) -> paramiko.Transport:
+        """The kept connection of a way; a jump host's serves all hosts behind it."""
+        from kcluster.clients.ssh.dialing import dial  # paramiko: 0.15 s
+
+        key = (way.known_as, way.port, way.user)
+        with self._guard:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            kept = self._open.get(key)
+            if kept and kept.is_active():
+                return kept
+            fresh = dial(way, self._transport(way.jump) if way.jump else None)
+            with self._guard:
+                self._open[key] = fresh
+            return fresh
+
+    def _started(
+        self, login: Login, transport: paramiko.Transport, command: str, become: bool, within: float
+    ) -> Running:
+        import paramiko
+
+        line = wrapped(command, login, transport.get_username() or "", become=become)
+        try:
+            channel = transport.open_session(timeout=min(within, 10.0))
+            channel.exec_command(line.line)
+        except (paramiko.SSHException, EOFError, OSError) as problem:
+            raise UnreachableError(
+                f"{login.name}: the connection is open, but no command can be started",
+                details=str(problem),
+                resolution="run this again; when it stays so, look at sshd's log on the host",
+            ) from problem
+
+        def end(group: int) -> None:
+            with (
+                suppress(KclusterError),
+                self._started(login, transport, ending(group), become, _END_SECONDS) as killer,
+            ):
+                killer.begin()
+                killer.finish()
+                killer.answer()
+
+        return Running(login.name, channel, line, end, within)
+
+
+def _at_once(action: Callable[[N], A], names: Iterable[N]) -> dict[N, A | KclusterError]:
+    """Do something for each name in a thread of its own; the outcomes in the order of the names.
+
+    The threads are daemons, unlike those of an executor: Ctrl-C ends the wait and never hangs at exit.
+    """
+    names = tuple(names)
+    done: SimpleQueue[tuple[N, A | BaseException]] = SimpleQueue()
+
+    def one(name: N) -> None:
+        try:
+            done.put((name, action(name)))
+        except BaseException as problem:  # handed over to the thread that waits
+            done.put((name, problem))
+
+    for name in names:
+        threading.Thread(target=one, args=(name,), daemon=True).start()
+    found = dict(done.get() for _ in names)
+    return {name: _expected(found[name]) for name in names}
+
+
+def _expected(outcome: A | BaseException) -> A | KclusterError:
+    if isinstance(outcome, BaseException) and not isinstance(outcome, KclusterError):
+        raise outcome
+    return outcome

@@ -1,0 +1,110 @@
+"""Host keys that are known, read and judged as ssh(1) does, and the line that makes a right one known."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from shlex import quote
+
+from kcluster.clients.ssh.way import Way
+from kcluster.errors import UnreachableError
+
+
+@dataclass(frozen=True)
+class Known:
+    """One key that a file knows for a host."""
+
+    kind: str
+    key: bytes
+    file: str
+    revoked: bool = False
+
+
+def known(way: Way) -> tuple[Known, ...]:
+    """Every key that is known for a host."""
+    return tuple(found for file in way.known_hosts for found in _of_file(file, way.known_as))
+
+
+def judge(way: Way, kind: str, key: bytes, keys: tuple[Known, ...]) -> None:
+    """Go on with a host that shows the key it is known by; a changed, revoked or unknown key is refused."""
+    same = [each for each in keys if each.key == key]
+    if any(each.revoked for each in same):
+        raise UnreachableError(
+            f"{way.name}: its host key is marked @revoked in {same[0].file}", resolution="give the host a new key"
+        )
+    if same or way.strict == "no":
+        return
+    if keys:
+        raise _changed(way, kind, key, keys[0].file)
+    if way.strict != "accept-new":
+        raise _unknown(way, kind, key)
+    _remember(way, kind, key)
+
+
+def fingerprint(key: bytes) -> str:
+    """A key as ssh-keygen -l shows it."""
+    return "SHA256:" + base64.b64encode(hashlib.sha256(key).digest()).decode().rstrip("=")
+
+
+def _of_file(file: str, name: str) -> Iterator[Known]:
+    try:
+        lines = Path(file).read_text(errors="replace").splitlines()
+    except OSError:  # ssh also takes a file it cannot read for an empty one
+        return
+    for line in lines:
+        words = line.split()
+        mark = words.pop(0) if words and words[0].startswith("@") else ""
+        # Keys of certificate authorities are not host keys; host certificates are not read.
+        if mark in ("", "@revoked") and len(words) >= 3 and not words[0].startswith("#") and _meant(words[0], name):
+            yield Known(words[1], base64.b64decode(words[2]), file, mark == "@revoked")
+
+
+def _meant(patterns: str, name: str) -> bool:
+    """Whether the first word of a line names the host: plainly, hashed, or with wildcards."""
+    if patterns.startswith("|1|"):
+        salt, digest = (base64.b64decode(part) for part in patterns.split("|")[2:4])
+        return hmac.compare_digest(hmac.new(salt, name.encode(), "sha1").digest(), digest)
+    found = False
+    for pattern in patterns.lower().split(","):
+        # Only * and ? are wildcards here; a bracket belongs to [host]:port.
+        if fnmatchcase(name.lower(), pattern.removeprefix("!").replace("[", "[[]")):
+            if pattern.startswith("!"):
+                return False
+            found = True
+    return found
+
+
+def _file(way: Way) -> str:
+    return way.known_hosts[0] if way.known_hosts else "~/.ssh/known_hosts"
+
+
+def _scan(way: Way, kind: str) -> str:
+    port = "" if way.port == 22 else f"-p {way.port} "
+    return f"ssh-keyscan -H {port}{quote(way.address)} >> {quote(_file(way))}"
+
+
+def _unknown(way: Way, kind: str, key: bytes) -> UnreachableError:
+    return UnreachableError(
+        f"{way.name}: the host key of {way.door} is not known",
+        details=f"it shows {kind} {fingerprint(key)}; compare this with the host's own: ssh-keygen -lf /etc/ssh/...pub",
+        resolution=_scan(way, kind),
+    )
+
+
+def _changed(way: Way, kind: str, key: bytes, file: str) -> UnreachableError:
+    return UnreachableError(
+        f"{way.name}: the host key of {way.door} has changed: reinstalled, or somebody else answers",
+        details=f"it shows {kind} {fingerprint(key)}, and {file} knows another key for it",
+        resolution=f"if that is right: ssh-keygen -f {quote(file)} -R {quote(way.known_as)} && {_scan(way, kind)}",
+    )
+
+
+def _remember(way: Way, kind: str, key: bytes) -> None:
+    if way.known_hosts:
+        with open(way.known_hosts[0], "a") as file:
+            file.write(f"{way.known_as} {kind} {base64.b64encode(key).decode()}\n")

@@ -1,0 +1,105 @@
+"""How each host of an inventory is entered: Ansible's own variables for connections."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kcluster.errors import InventoryError
+from kcluster.inventory import secrets
+from kcluster.inventory.levels import Member, Tree
+
+if TYPE_CHECKING:
+    from kcluster.clients.ssh import Login
+    from kcluster.inventory import Loaded
+
+PASSWORD_VARIABLE = "KCLUSTER_BECOME_PASSWORD"
+
+_TEMPLATE = re.compile(r"\{\{\s*(.+?)\s*\}\}")
+_ENVIRONMENT = re.compile(r"""lookup\(\s*["'](?:ansible\.builtin\.)?env["']\s*,\s*["'](\w+)["']\s*\)""")
+_NO = ("false", "no", "off", "0", "n", "f")
+
+
+def logins(loaded: Loaded, become_password: str = "") -> dict[str, Login]:
+    """The login of every host, by its name; the password for sudo counts where the inventory has none."""
+    password = become_password or os.environ.get(PASSWORD_VARIABLE, "")
+    reader = _Reader(loaded.path)
+    return {name: reader.login(member, password) for name, member in Tree(loaded.data).members.items()}
+
+
+class _Reader:
+    """Reads the variables of one inventory."""
+
+    def __init__(self, path: Path) -> None:
+        self.folder = str((path if path.is_dir() else path.parent).absolute())
+
+    def login(self, member: Member, become_password: str) -> Login:
+        from kcluster.clients.ssh import Login  # lazily, as shlex below: most commands enter no host
+
+        def said(*variables: str, default: str = "") -> str:
+            return next((found for each in variables if (found := self._value(member, each))), default)
+
+        method = said("ansible_become_method", default="sudo")
+        if method not in ("sudo", "ansible.builtin.sudo"):
+            raise InventoryError(
+                f"ansible_become_method of {member.name} is {method}, and kcluster knows sudo only",
+                resolution="take it out, or log in as root",
+            )
+        return Login(
+            name=member.name,
+            address=said("ansible_ssh_host", "ansible_host", default=member.name),
+            port=self._port(member, said("ansible_ssh_port", "ansible_port")),
+            user=said("ansible_ssh_user", "ansible_user") or None,
+            key_file=self._key_file(said("ansible_ssh_private_key_file", "ansible_private_key_file")),
+            password=said("ansible_ssh_password", "ansible_ssh_pass", "ansible_password"),
+            arguments=self._arguments(member),
+            become=said("ansible_become").lower() not in _NO,
+            become_user=said("ansible_become_user", default="root"),
+            become_password=said(
+                "ansible_become_password", "ansible_become_pass", "ansible_sudo_pass", default=become_password
+            ),
+        )
+
+    def _arguments(self, member: Member) -> tuple[str, ...]:
+        import shlex
+
+        words: list[str] = []
+        for variable in ("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args"):
+            try:
+                words += shlex.split(self._value(member, variable))
+            except ValueError as problem:
+                raise InventoryError(
+                    f"{variable} of {member.name} does not parse: {problem}", resolution="close its quotes"
+                ) from problem
+        checking = self._value(member, "ansible_ssh_host_key_checking") or self._value(
+            member, "ansible_host_key_checking"
+        )
+        return (*(("-o", "StrictHostKeyChecking=no") if checking.lower() in _NO else ()), *words)
+
+    def _port(self, member: Member, port: str) -> int | None:
+        if port and not port.isdecimal():
+            raise InventoryError(f"ansible_port of {member.name} is {port}", resolution="write a number")
+        return int(port) if port else None
+
+    def _key_file(self, path: str) -> str | None:
+        return os.path.expanduser(path) if path else None
+
+    def _value(self, member: Member, variable: str) -> str:
+        """A variable in clear, as text; empty when it is not written."""
+        value = secrets.in_clear(member.written(variable))
+        if value is None:
+            return ""
+        return _TEMPLATE.sub(lambda found: self._filled(found[1], variable, member.name), str(value))
+
+    def _filled(self, expression: str, variable: str, host: str) -> str:
+        """The two expressions that logins are commonly written with; all others are Ansible's alone."""
+        if expression == "inventory_dir":
+            return self.folder
+        if named := _ENVIRONMENT.fullmatch(expression):
+            return os.environ.get(named[1], "")
+        raise InventoryError(
+            f"{variable} of {host} is a template that kcluster cannot fill in",
+            resolution="write the value itself; {{ inventory_dir }} and {{ lookup('env', 'NAME') }} are understood",
+        )
