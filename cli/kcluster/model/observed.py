@@ -46,6 +46,11 @@ class UnitSeen:
     memory_bytes: int | None = None
     restarts: int = 0
 
+    @property
+    def running(self) -> bool:
+        """Whether it has a process."""
+        return self.pid is not None
+
 
 @dataclass(frozen=True)
 class NodeSeen:
@@ -60,6 +65,8 @@ class NodeSeen:
     """The release directory the running process started from: "kafka_2.13-3.9.2"."""
     directories: Mapping[str, DirectorySeen] = field(default_factory=dict)
     """The data directories that are there, by path."""
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    """Settings that the broker was given over the wire: they outrank its file. Hosts do not know them, Kafka does."""
 
 
 @dataclass(frozen=True)
@@ -78,5 +85,7 @@ class HostSeen:
     """The release directories that are complete."""
     current: str = ""
     """The release directory that `current` points to."""
+    folders: frozenset[str] = frozenset()
+    """Those of the directories for programs, configuration and logs that are there."""
     nodes: Mapping[str, NodeSeen] = field(default_factory=dict)
     """By the node's name."""

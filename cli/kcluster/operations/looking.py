@@ -1,0 +1,95 @@
+"""Looking at hosts: one script per host, all at once, gives everything that planning asks about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kcluster import plan, remote, render
+from kcluster.errors import KclusterError, RefusedError
+from kcluster.model.observed import DirectorySeen, FileSeen, HostSeen, NodeSeen, UnitSeen
+from kcluster.variables import places
+
+if TYPE_CHECKING:
+    from kcluster.clients.ssh import Answer, Connections
+    from kcluster.model.cluster import Cluster
+    from kcluster.model.host import Host
+    from kcluster.model.node import Node
+
+COMMAND = "python3 -IS -"
+"""Isolated and without site packages: the host's own additions are not wanted, and 80 ms are saved."""
+
+_NO_PYTHON = 127
+
+
+def look(
+    cluster: Cluster, hosts: Connections, *, only: Iterable[str] | None = None
+) -> dict[str, HostSeen | KclusterError]:
+    """What is on every host of the cluster, or on those named; the error where a host does not say."""
+    names = set(only) if only is not None else {host.name for host in cluster.hosts}
+    scripts = {host.name: script(cluster, host) for host in cluster.hosts if host.name in names}
+    answers = hosts.run(COMMAND, stdin=scripts, only=list(scripts), become=True)
+    return {name: _understood(name, answer) for name, answer in answers.items()}
+
+
+def script(cluster: Cluster, host: Host) -> str:
+    """The script for one host, with what is asked for in its last line."""
+    asked = json.dumps(question(cluster, host))  # its text as a literal: whatever stands in it is data
+    return f"{(Path(remote.__path__[0]) / 'look.py').read_text()}\nsay(json.loads({asked!r}))\n"
+
+
+def question(cluster: Cluster, host: Host) -> dict[str, Any]:
+    """What one host is asked."""
+    nodes = cluster.on(host)
+    where, environment = nodes[0].places, nodes[0].environment
+    return {
+        "user": where.user,
+        "install_dir": where.install_dir,
+        "folders": list(plan.folders(nodes)),
+        "java_home": environment.get("JAVA_HOME", ""),
+        "path": environment.get("PATH", ""),
+        "nodes": [_asked(cluster, node) for node in nodes],
+    }
+
+
+def _asked(cluster: Cluster, node: Node) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "unit": places.UNITS[node.kind],
+        "files": [planned.path for planned in render.planned(cluster, node)],
+        "directories": list(places.data_dirs(node)),
+    }
+
+
+def _understood(name: str, answer: Answer | KclusterError) -> HostSeen | KclusterError:
+    if isinstance(answer, KclusterError):
+        return answer
+    if answer.code == _NO_PYTHON:
+        return RefusedError(f"{name} has no python3", resolution=f"ssh {name} sudo apt-get install -y python3-minimal")
+    if answer.code:
+        return RefusedError(
+            f"{name} cannot be looked at: its Python ended with {answer.code}",
+            details=answer.stderr.strip()[-2000:],
+            resolution=f"ssh {name} python3 --version; it has to be 3.8 or newer",
+        )
+    return host_seen(name, json.loads(answer.stdout.splitlines()[-1]))  # a login may greet with lines before
+
+
+def host_seen(name: str, told: Mapping[str, Any]) -> HostSeen:
+    """A host out of what its script said."""
+    nodes = {node: _node_seen(found) for node, found in told["nodes"].items()}
+    rest = {key: value for key, value in told.items() if key not in ("nodes", "releases", "folders")}
+    releases, there = tuple(told["releases"]), frozenset(told["folders"])
+    return HostSeen(name=name, nodes=nodes, releases=releases, folders=there, **rest)
+
+
+def _node_seen(told: Mapping[str, Any]) -> NodeSeen:
+    return NodeSeen(
+        unit=UnitSeen(**told["unit"]),
+        files={path: FileSeen(**file) for path, file in told["files"].items()},
+        started_with=told["started_with"],
+        started_release=told["started_release"],
+        directories={path: DirectorySeen(**found) for path, found in told["directories"].items()},
+    )

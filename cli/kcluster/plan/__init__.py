@@ -1,0 +1,72 @@
+"""Wanted minus observed: what it takes to make the hosts what the inventory says, and in which order. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kcluster.model.cluster import Cluster
+from kcluster.model.node import Kind, Node
+from kcluster.model.observed import HostSeen
+from kcluster.plan import running
+from kcluster.plan.changes import changes, folders
+from kcluster.plan.pairs import Pair, pairs
+from kcluster.plan.refusals import refusals
+from kcluster.plan.steps import Action, Change, Dynamic, Plan, Refusal, Restart, Start
+
+__all__ = [
+    "Action",
+    "Change",
+    "Dynamic",
+    "Plan",
+    "Refusal",
+    "Restart",
+    "Roles",
+    "Start",
+    "folders",
+    "order",
+    "plan",
+]
+
+_KINDS = tuple(Kind)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The nodes that go last, by name: as the cluster itself says, None where nobody could be asked."""
+
+    zookeeper_leader: str | None = None
+    controller: str | None = None
+    """The active KRaft controller; with ZooKeeper the broker that is controller."""
+
+    def last(self, node: Node) -> str:
+        """Why a node goes last of its kind; empty when it does not."""
+        if node.name == self.zookeeper_leader:
+            return "it leads ZooKeeper"
+        return "it is the controller" if node.name == self.controller else ""
+
+
+def plan(cluster: Cluster, seen: Mapping[str, HostSeen], roles: Roles) -> Plan:
+    """What it takes on the hosts that were seen."""
+    found = pairs(cluster, seen)
+    live = {pair.node: pair for pair in found if pair.running}
+    reasons = {node: running.reasons(pair) for node, pair in live.items()}
+    restarted = {node for node, why in reasons.items() if why}
+    return Plan(
+        cluster=cluster.name,
+        changes=tuple(change for host in seen.values() for change in changes([p for p in found if p.host is host])),
+        starts=tuple(Start(pair.node.name, pair.host.name, pair.unit) for pair in found if not pair.running),
+        restarts=tuple(_restart(live[node], reasons[node], roles) for node in order(restarted, roles)),
+        settings=running.settings(tuple(live.values()), restarted),
+        refused=refusals(found),
+        fresh=not live and not any(pair.has_data for pair in found),
+    )
+
+
+def order(nodes: Iterable[Node], roles: Roles) -> list[Node]:
+    """The safe order of a roll: ZooKeeper, controllers, brokers; whoever is in charge of its kind last of it."""
+    return sorted(nodes, key=lambda node: (_KINDS.index(node.kind), bool(roles.last(node)), node.id))
+
+
+def _restart(pair: Pair, why: tuple[str, ...], roles: Roles) -> Restart:
+    return Restart(pair.node.name, pair.host.name, pair.unit, why, roles.last(pair.node))

@@ -1,0 +1,88 @@
+"""What changes on one host: account, release, directories, files, storage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kcluster import render
+from kcluster.model.ensemble import Ensemble
+from kcluster.model.node import Node
+from kcluster.model.observed import FileSeen
+from kcluster.plan import texts
+from kcluster.plan.pairs import Pair
+from kcluster.plan.steps import Action, Change
+
+_SECRET_CHANGES = "a secret changes"
+
+
+def folders(nodes: Sequence[Node]) -> tuple[str, ...]:
+    """The directories for programs, configuration and logs of a host's nodes."""
+    where = [node.places for node in nodes]
+    return tuple(dict.fromkeys(path for p in where for path in (p.install_dir, p.config_dir, p.log_dir)))
+
+
+def changes(pairs: Sequence[Pair]) -> Iterator[Change]:
+    """Everything that changes on the host of these nodes."""
+    if not pairs:
+        return
+    yield from _host(pairs)
+    for pair in pairs:
+        yield from _directories(pair)
+        yield from _files(pair)
+        yield from _format(pair)
+        if pair.seen.unit.state != "missing" and not pair.seen.unit.enabled:
+            yield Change(pair.host.name, Action.ENABLE, f"{pair.unit}.service", pair.node.name, "starts with the host")
+
+
+def _host(pairs: Sequence[Pair]) -> Iterator[Change]:
+    host, user = pairs[0].host, pairs[0].node.places.user
+    release = pairs[0].cluster.release.directory
+    if not host.user:
+        yield Change(host.name, Action.CREATE, f"account {user}")
+    if release not in host.releases:
+        yield Change(host.name, Action.PUSH, f"release {release}")
+    if host.current != release:
+        action = Action.CHANGE if host.current else Action.CREATE
+        yield Change(host.name, action, f"current -> {release}", note=host.current and f"was {host.current}")
+    for path in folders([pair.node for pair in pairs]):
+        if path not in host.folders:
+            yield Change(host.name, Action.CREATE, f"directory {path}")
+
+
+def _directories(pair: Pair) -> Iterator[Change]:
+    user = pair.node.places.user
+    for path, found in pair.directories:
+        if found is None:
+            yield Change(pair.host.name, Action.CREATE, f"directory {path}", pair.node.name)
+        elif found.owner != user:
+            note = f"owner {found.owner} -> {user}"
+            yield Change(pair.host.name, Action.CHANGE, f"directory {path}", pair.node.name, note)
+
+
+def _files(pair: Pair) -> Iterator[Change]:
+    for file in render.files(pair.cluster, pair.node, reveal=True):
+        found = pair.seen.files.get(file.path)
+        if found is None:
+            note = f"{len(file.text.splitlines())} lines"
+            yield Change(pair.host.name, Action.CREATE, file.path, pair.node.name, note)
+        elif found.text != file.text or found.mode != file.mode:
+            yield _changed(pair, file, found)
+
+
+def _changed(pair: Pair, file: render.File, found: FileSeen) -> Change:
+    diff = texts.difference(file.role, found.text, file.text)
+    notes = [f"mode {found.mode} -> {file.mode}"] if found.mode != file.mode else []
+    if found.text != file.text and texts.secrets(file.role, found.text) != texts.secrets(file.role, file.text):
+        notes.append(_SECRET_CHANGES)
+    return Change(pair.host.name, Action.CHANGE, file.path, pair.node.name, ", ".join(notes), diff)
+
+
+def _format(pair: Pair) -> Iterator[Change]:
+    """KRaft storage is formatted once per directory; with ZooKeeper a broker does it by itself."""
+    if isinstance(pair.cluster.metadata, Ensemble):
+        return
+    for path, found in pair.directories:
+        if not (found and found.meta):
+            yield Change(
+                pair.host.name, Action.FORMAT, path, pair.node.name, f"cluster id {pair.cluster.metadata.cluster_id}"
+            )

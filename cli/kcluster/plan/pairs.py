@@ -1,0 +1,57 @@
+"""Nodes as they are wanted, beside what was seen of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kcluster.model.cluster import Cluster
+from kcluster.model.node import Node
+from kcluster.model.observed import DirectorySeen, HostSeen, NodeSeen, UnitSeen
+from kcluster.variables.places import UNITS, data_dirs
+
+_NOTHING = NodeSeen(UnitSeen("missing"))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A node as it is wanted, and as it was seen."""
+
+    cluster: Cluster
+    node: Node
+    host: HostSeen
+
+    @property
+    def seen(self) -> NodeSeen:
+        """What was seen of the node."""
+        return self.host.nodes.get(self.node.name, _NOTHING)
+
+    @property
+    def running(self) -> bool:
+        """Whether it has a process."""
+        return self.seen.unit.running
+
+    @property
+    def unit(self) -> str:
+        """Its systemd unit."""
+        return UNITS[self.node.kind]
+
+    @property
+    def directories(self) -> Iterator[tuple[str, DirectorySeen | None]]:
+        """Its data directories, each with what was seen of it."""
+        return ((path, self.seen.directories.get(path)) for path in data_dirs(self.node))
+
+    @property
+    def has_data(self) -> bool:
+        """Whether a node has ever lived in its directories."""
+        return any(found and found.meta for _, found in self.directories)
+
+    @property
+    def release(self) -> str:
+        """The release its process was started from; where nobody wrote it down, the one that counts on the host."""
+        return self.seen.started_release or self.host.current
+
+
+def pairs(cluster: Cluster, seen: Mapping[str, HostSeen]) -> tuple[Pair, ...]:
+    """Every node whose host was seen, in the order of the cluster."""
+    return tuple(Pair(cluster, node, seen[node.host.name]) for node in cluster.nodes if node.host.name in seen)

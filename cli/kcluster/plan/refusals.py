@@ -1,0 +1,92 @@
+"""What must not be done: disks that belong to another node or cluster, and releases that are too far apart."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.node import Kind
+from kcluster.model.observed import DirectorySeen
+from kcluster.plan.pairs import Pair
+from kcluster.plan.steps import Refusal
+
+_WORDS = {Kind.ZOOKEEPER: "zookeeper_id", Kind.BROKER: "kafka_broker_id", Kind.CONTROLLER: "kafka_controller_id"}
+_LINE = re.compile(r"-(\d+\.\d+)(?:\.|$)")
+
+
+def refusals(pairs: Sequence[Pair]) -> tuple[Refusal, ...]:
+    """Every reason not to go on, of all nodes at once."""
+    usual = _usual_cluster(pairs)
+    return tuple(refusal for pair in pairs for refusal in (*_release(pair), *_disks(pair, usual)))
+
+
+def _usual_cluster(pairs: Sequence[Pair]) -> str:
+    """The cluster id the disks should have: the inventory's; with ZooKeeper the one most brokers have."""
+    metadata = pairs[0].cluster.metadata if pairs else None
+    if metadata is None or not isinstance(metadata, Ensemble):
+        return metadata.cluster_id if metadata else ""
+    ids = Counter(
+        found.meta["cluster.id"]
+        for pair in pairs
+        for _, found in pair.directories
+        if found and "cluster.id" in found.meta
+    )
+    return ids.most_common(1)[0][0] if ids else ""
+
+
+def _disks(pair: Pair, usual: str) -> Iterator[Refusal]:
+    for path, found in pair.directories:
+        if found is None:
+            continue
+        if isinstance(pair.node, Server):
+            if found.myid and found.myid != str(pair.node.id):
+                yield _other_id(pair, f"{path}/myid", found.myid)
+        elif found.meta:
+            yield from _meta(pair, f"{path}/meta.properties", found, usual)
+
+
+def _meta(pair: Pair, file: str, found: DirectorySeen, usual: str) -> Iterator[Refusal]:
+    number = found.meta.get("node.id") or found.meta.get("broker.id", "")
+    cluster = found.meta.get("cluster.id", "")
+    if number and number != str(pair.node.id):
+        yield _other_id(pair, file, number)
+    if cluster and usual and cluster != usual:
+        yield Refusal(
+            f"{pair.node.name} on {pair.host.name}: {file} belongs to the cluster {cluster}, this one is {usual}",
+            "data of another cluster: take the host out of this inventory, or move the directory away by hand",
+        )
+    elif _with_zookeeper(found) != isinstance(pair.cluster.metadata, Ensemble):
+        kept, wanted = ("ZooKeeper", "KRaft") if _with_zookeeper(found) else ("KRaft", "ZooKeeper")
+        yield Refusal(
+            f"{pair.node.name} on {pair.host.name}: {file} was written with {kept}, the inventory asks for {wanted}",
+            f"describe the cluster with {kept}; a change of the metadata's keeper is a migration of its own",
+        )
+
+
+def _with_zookeeper(found: DirectorySeen) -> bool:
+    return found.meta.get("version") == "0"
+
+
+def _other_id(pair: Pair, file: str, number: str) -> Refusal:
+    word = _WORDS[pair.node.kind]
+    return Refusal(
+        f"{pair.node.name} on {pair.host.name}: {file} says {number}, the inventory says {pair.node.id}",
+        f"set {word}: {number} for {pair.host.name}, or give the host an empty data directory",
+    )
+
+
+def _release(pair: Pair) -> Iterator[Refusal]:
+    """A patch is a restart; another line changes protocols and formats, which a plain roll cannot take back."""
+    wanted, alive = pair.cluster.release, pair.running or pair.has_data or _served(pair)
+    before, after = _LINE.search(pair.release), _LINE.search(wanted.directory)
+    if alive and before and after and before[1] != after[1]:
+        yield Refusal(
+            f"{pair.node.name} on {pair.host.name} has {pair.release}, the inventory asks for {wanted.directory}",
+            f"set kafka_version to the newest {before[1]}.x; going to another line is an upgrade of its own",
+        )
+
+
+def _served(pair: Pair) -> bool:
+    return isinstance(pair.node, Server) and any(found and found.myid for _, found in pair.directories)

@@ -1,0 +1,153 @@
+"""What a running process was started with, and what of the difference needs a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from posixpath import basename
+
+from kcluster import render
+from kcluster.model import properties
+from kcluster.model.broker import Broker
+from kcluster.model.node import Node
+from kcluster.model.owned import word_for
+from kcluster.plan import texts
+from kcluster.plan.pairs import Pair
+from kcluster.plan.steps import Dynamic, arrow
+from kcluster.render import Role
+from kcluster.variables import masked, secret
+from kcluster.variables.spelling import HIDDEN
+
+_LIVE = ("cluster-wide", "per-broker")
+_WITH_RESTART = ("ssl.", "sasl.", "listener", "metric.", "principal.", "password.", "broker.id", "inter.broker.")
+"""How properties begin that Kafka would take while it runs, if files, classes or secrets beside them changed too."""
+
+_THREADS = ("background.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir")
+_TOGETHER = "min.insync.replicas"
+"""With eligible leader replicas (4.1) brokers refuse to have it each for itself."""
+
+_AT_RELOAD = (
+    "Description",
+    "Documentation",
+    "After",
+    "Wants",
+    "WantedBy",
+    "RequiresMountsFor",
+    "StartLimitIntervalSec",
+    "StartLimitBurst",
+    "Restart",
+    "RestartSec",
+    "TimeoutStopSec",
+    "SuccessExitStatus",
+)
+"""What of a unit counts as soon as systemd reads it again, without a restart."""
+
+_LONGEST = 60
+
+
+def reasons(pair: Pair) -> tuple[str, ...]:
+    """Why the process must be restarted; none when it runs as it should, or can be told while it runs."""
+    wanted = pair.cluster.release.directory
+    release = [arrow("release", pair.release, wanted)] if pair.release != wanted else []
+    files = [file for file in render.files(pair.cluster, pair.node, reveal=True) if file.role is not Role.MYID]
+    return (*release, *(reason for file in files for reason in _of_file(pair, file)))
+
+
+def settings(pairs: Sequence[Pair], restarted: Collection[Node]) -> tuple[Dynamic, ...]:
+    """What the running brokers are told over the wire; a restart brings the rest."""
+    brokers = [pair for pair in pairs if isinstance(pair.node, Broker)]
+    found = [setting for pair in brokers for setting in _of_broker(pair, restarting=pair.node in restarted)]
+    together = [setting for setting in found if setting.key == _TOGETHER]
+    if together and len(together) == len(brokers) and len({setting.after for setting in together}) == 1:
+        found = [setting for setting in found if setting.key != _TOGETHER]
+        found.append(Dynamic("", _TOGETHER, together[0].before, together[0].after))
+    return tuple(found)
+
+
+def _before(pair: Pair, path: str) -> str | None:
+    """What the process was started with; without a copy of it, the file as it is."""
+    there = pair.seen.files.get(path)
+    return pair.seen.started_with.get(path, there.text if there else None)
+
+
+def _of_file(pair: Pair, file: render.File) -> Iterator[str]:
+    before = _before(pair, file.path)
+    if before is None:
+        yield f"it was started without {file.path}"
+    elif file.role is Role.LOGGING:
+        if texts.lines(before) != texts.lines(file.text):
+            yield f"{basename(file.path)} changes"
+    elif file.role is Role.UNIT:
+        yield from _of_unit(before, file.text)
+    else:
+        yield from _of_settings(pair, file, texts.settings(file.role, before))
+
+
+def _of_unit(before: str, after: str) -> Iterator[str]:
+    changed = set(texts.lines(before)) ^ set(texts.lines(after))
+    words = sorted({line.partition("=")[0] for line in changed} - set(_AT_RELOAD))
+    if words:
+        yield f"the unit changes: {', '.join(words)}"
+
+
+def _of_settings(pair: Pair, file: render.File, before: Mapping[str, str]) -> Iterator[str]:
+    after = texts.settings(file.role, file.text)
+    for key in sorted(before.keys() | after.keys()):
+        old, new = before.get(key), after.get(key)
+        if old != new and not (file.role is Role.CONFIG and _told(pair, key, old, new)):
+            yield _words(file.role, key, old, new)
+
+
+def _told(pair: Pair, key: str, old: str | None, new: str | None) -> bool:
+    """Whether the broker knows the new value already, or takes it while it runs."""
+    override = pair.seen.overrides.get(key)
+    return new is not None and (override == new or takes(pair, key, old if override is None else override, new))
+
+
+def takes(pair: Pair, key: str, old: str | None, new: str) -> bool:
+    """Whether a running broker takes this change."""
+    known = properties.table(pair.cluster.release.version).get(key)
+    if not isinstance(pair.node, Broker) or known is None or known.update_mode not in _LIVE:
+        return False
+    if known.type in ("class", "password") or word_for(key) or key.startswith(_WITH_RESTART):
+        return False
+    return key not in _THREADS or _within_double(old or known.default or "", new)
+
+
+def _within_double(old: str, new: str) -> bool:
+    """Kafka lets a pool of threads grow at most to its double at once, and shrink at most to its half."""
+    return old.isdecimal() and new.isdecimal() and int(old) <= 2 * int(new) and int(new) <= 2 * int(old)
+
+
+def _words(role: Role, key: str, old: str | None, new: str | None) -> str:
+    if role is Role.ENVIRONMENT:
+        shown_old, shown_new = (None if value is None else masked(key, value) for value in (old, new))
+    else:
+        shown_old, shown_new = (HIDDEN if value and secret(key, value) else value for value in (old, new))
+    if shown_old == shown_new:
+        return f"{key} (a secret changes)"
+    if shown_new is None:
+        return f"{key} no longer set"
+    return arrow(key, _short(shown_old or ""), _short(shown_new))
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
+
+
+def _of_broker(pair: Pair, *, restarting: bool) -> Iterator[Dynamic]:
+    config = next(file for file in render.files(pair.cluster, pair.node, reveal=True) if file.role is Role.CONFIG)
+    before = texts.settings(Role.CONFIG, _before(pair, config.path) or "")
+    after = texts.settings(Role.CONFIG, config.text)
+    for key in sorted(before.keys() | after.keys()):
+        new, override = after.get(key), pair.seen.overrides.get(key)
+        if override is not None and override != new:
+            # It would outrank the file even after a restart.
+            wanted = new if new is not None and takes(pair, key, override, new) else None
+            yield Dynamic(pair.node.name, key, override, wanted)
+        elif override is None and not restarting and before.get(key) != new and _told(pair, key, before.get(key), new):
+            yield Dynamic(pair.node.name, key, before.get(key) or _default(pair, key), new)
+
+
+def _default(pair: Pair, key: str) -> str:
+    known = properties.table(pair.cluster.release.version).get(key)
+    return (known and known.default) or ""

@@ -1,0 +1,181 @@
+"""The steps of a plan, in the words that people and programs read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from kcluster.errors import ExitCode
+from kcluster.results import Block, Cell, Result, Tone
+
+
+class Action(StrEnum):
+    """What is done to a thing on a host."""
+
+    CREATE = "create"
+    CHANGE = "change"
+    PUSH = "push"
+    FORMAT = "format"
+    ENABLE = "enable"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing on a host that will not be as it was."""
+
+    host: str
+    action: Action
+    what: str
+    """"account kafka", "release kafka_2.13-3.9.2", "directory /etc/kafka", or the path of a file."""
+    node: str = ""
+    """Empty when it belongs to the whole host."""
+    note: str = ""
+    diff: str = ""
+    """Of a changed file; secrets are `********`."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A unit that does not run and will."""
+
+    node: str
+    host: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class Restart:
+    """A running unit whose process was started with something else than it should have."""
+
+    node: str
+    host: str
+    unit: str
+    reasons: tuple[str, ...]
+    last: str = ""
+    """Why it comes after the others of its kind: "it leads ZooKeeper"."""
+
+
+@dataclass(frozen=True)
+class Dynamic:
+    """A setting that Kafka takes while it runs."""
+
+    node: str
+    """The broker; empty for the default of the whole cluster."""
+    key: str
+    before: str
+    """What counts now; empty where nobody knows."""
+    after: str | None
+    """None: a setting made over the wire is taken back, so that the file counts again."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why the plan must not be carried out, and the way out."""
+
+    what: str
+    resolution: str
+
+
+@dataclass(frozen=True)
+class Plan(Result):
+    """What it takes to make the hosts what the inventory says."""
+
+    cluster: str
+    changes: tuple[Change, ...] = ()
+    """Host by host."""
+    starts: tuple[Start, ...] = ()
+    """The keepers of the metadata first."""
+    restarts: tuple[Restart, ...] = ()
+    """In the safe order: one at a time, from the first to the last."""
+    settings: tuple[Dynamic, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    fresh: bool = False
+    """Nothing runs and no node has data: everything may start at the same time."""
+
+    @property
+    def nothing(self) -> bool:
+        """Whether every host is as the inventory says."""
+        return not (self.changes or self.starts or self.restarts or self.settings or self.refused)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """A plan is information, whatever it holds; NO when it must not be carried out."""
+        return ExitCode.NO if self.refused else ExitCode.DONE
+
+    def data(self) -> Any:
+        """The fields, and whether there is nothing to do."""
+        return {"nothing": self.nothing, **asdict(self)}
+
+    def view(self) -> Iterable[Block]:
+        """What changes on each host, then the restarts in their order, then one line that counts."""
+        if self.nothing:
+            yield Cell(f"{self.cluster}: nothing to do: every host is as the inventory says", Tone.GOOD)
+            return
+        for host, changes in _by_host(self.changes).items():
+            yield Cell(host, Tone.DIM)
+            for change in changes:
+                yield from _shown(change)
+        yield from self._movements()
+        for refusal in self.refused:
+            yield Cell(f"refused: {refusal.what}", Tone.BAD)
+            yield f"  try: {refusal.resolution}"
+        yield Cell(f"{self.cluster}: {self._counts()}", Tone.BAD if self.refused else Tone.PLAIN)
+
+    def _movements(self) -> Iterator[Block]:
+        """Starts, settings and restarts: what happens to the processes."""
+        if self.starts:
+            nodes = ", ".join(start.node for start in self.starts)
+            yield Cell(f"start{', all at the same time' if self.fresh else ''}: {nodes}", Tone.GOOD)
+        if self.settings:
+            yield Cell("set while they run:", Tone.WARN)
+        for (key, before, after), where in _by_setting(self.settings).items():
+            yield f"  {arrow(key, before, after)} on {', '.join(node or 'the whole cluster' for node in where)}"
+        if self.restarts:
+            yield Cell("restart, one at a time, in this order:", Tone.WARN)
+        for number, restart in enumerate(self.restarts, 1):
+            last = f" (last, {restart.last})" if restart.last else ""
+            yield f"  {number}. {restart.node} on {restart.host}{last}: {'; '.join(restart.reasons)}"
+
+    def _counts(self) -> str:
+        numbers = (
+            (len(self.changes), "change"),
+            (len(self.starts), "start"),
+            (len(self.settings), "setting"),
+            (len(self.restarts), "restart"),
+            (len(self.refused), "refusal"),
+        )
+        return ", ".join(f"{number} {what}{'s' if number > 1 else ''}" for number, what in numbers if number)
+
+
+def arrow(key: str, before: str, after: str | None) -> str:
+    """A change of one setting: "num.io.threads 8 -> 12"."""
+    if after is None:
+        return f"{key} {before} -> (as in the file)"
+    return f"{key} {before} -> {after}" if before else f"{key} set to {after}"
+
+
+_SIGNS = {Action.CREATE: ("+", Tone.GOOD), Action.PUSH: ("+", Tone.GOOD), Action.FORMAT: ("+", Tone.GOOD)}
+
+
+def _shown(change: Change) -> Iterator[Block]:
+    sign, tone = _SIGNS.get(change.action, ("~", Tone.WARN))
+    word = "" if change.action in (Action.CREATE, Action.CHANGE) else f"{change.action} "
+    yield Cell(f"  {sign} {word}{change.what}{f' ({change.note})' if change.note else ''}", tone)
+    for line in change.diff.splitlines():
+        yield Cell(f"      {line}", {"+": Tone.GOOD, "-": Tone.BAD}.get(line[:1], Tone.DIM))
+
+
+def _by_host(changes: Iterable[Change]) -> Mapping[str, list[Change]]:
+    found: dict[str, list[Change]] = {}
+    for change in changes:
+        found.setdefault(change.host, []).append(change)
+    return found
+
+
+def _by_setting(settings: Iterable[Dynamic]) -> Mapping[tuple[str, str, str | None], list[str]]:
+    found: dict[tuple[str, str, str | None], list[str]] = {}
+    for setting in settings:
+        found.setdefault((setting.key, setting.before, setting.after), []).append(setting.node)
+    return found
