@@ -25,15 +25,25 @@ __all__ = [
     "identity",
     "log_dirs",
     "quorum",
+    "set_cluster_default",
     "topics",
 ]
 
 T = TypeVar("T")
 
-METADATA, API_VERSIONS, DESCRIBE_LOG_DIRS, DESCRIBE_QUORUM, DESCRIBE_CLUSTER = 3, 18, 35, 55, 60
+METADATA, API_VERSIONS, DESCRIBE_LOG_DIRS, ALTER_CONFIGS, DESCRIBE_QUORUM, DESCRIBE_CLUSTER = 3, 18, 35, 44, 55, 60
 
-_FLEXIBLE = {METADATA: 9, API_VERSIONS: 3, DESCRIBE_LOG_DIRS: 2, DESCRIBE_QUORUM: 0, DESCRIBE_CLUSTER: 0}
+_FLEXIBLE = {
+    METADATA: 9,
+    API_VERSIONS: 3,
+    DESCRIBE_LOG_DIRS: 2,
+    ALTER_CONFIGS: 1,
+    DESCRIBE_QUORUM: 0,
+    DESCRIBE_CLUSTER: 0,
+}
 """From which version of a request on its fields are in the compact form."""
+
+_NULL = struct.pack(">h", -1)
 
 WITHIN = 4.0
 """Seconds for a whole call: connecting, asking, and every byte of the answer."""
@@ -80,6 +90,16 @@ def log_dirs(host: str, port: int, config: Mapping[str, str] | None = None) -> l
     """The replicas on a broker with their sizes."""
     every_topic = struct.pack(">i", -1)
     return _ask(host, port, DESCRIBE_LOG_DIRS, 1, every_topic, answers.log_dirs, config)
+
+
+def set_cluster_default(
+    host: str, port: int, key: str, value: str | None, config: Mapping[str, str] | None = None
+) -> None:
+    """Set a property for all brokers, or with None take it back; librdkafka cannot name "all brokers"."""
+    alteration = string(key) + (struct.pack(">b", 1) + _NULL if value is None else struct.pack(">b", 0) + string(value))
+    # One resource: of the kind "broker", without a name, with one alteration; not only validated.
+    body = struct.pack(">ib", 1, 4) + string("") + struct.pack(">i", 1) + alteration + struct.pack(">?", False)
+    _ask(host, port, ALTER_CONFIGS, 0, body, answers.altered, config)
 
 
 # Asking.

@@ -129,6 +129,14 @@ def _partition(answer: Reader) -> PartitionState:
     return PartitionState(identity, leader, replicas, isr, offline)
 
 
+def altered(answer: Reader) -> None:
+    """That the settings of every resource were taken, or why not."""
+    answer.int32()  # throttle time
+    for code, words in answer.array(lambda: (answer.int16(), answer.string(), answer.take(1), answer.string())[:2]):
+        if code:
+            raise RefusedError(f"the cluster said no: {words}", details=f"Kafka error {code}")
+
+
 def described(answer: Reader) -> str:
     """The cluster's id, as a controller says it."""
     answer.int32()  # throttle time
