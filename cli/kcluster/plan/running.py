@@ -41,6 +41,7 @@ _AT_RELOAD = (
 )
 """What of a unit counts as soon as systemd reads it again, without a restart."""
 
+_READ_AT_START = (Role.CONFIG, Role.ENVIRONMENT, Role.LOGGING, Role.UNIT)
 _LONGEST = 60
 
 
@@ -48,7 +49,7 @@ def reasons(pair: Pair) -> tuple[str, ...]:
     """Why the process must be restarted; none when it runs as it should, or can be told while it runs."""
     wanted = pair.cluster.release.directory
     release = [arrow("release", pair.release, wanted)] if pair.release != wanted else []
-    files = [file for file in render.files(pair.cluster, pair.node, reveal=True) if file.role is not Role.MYID]
+    files = [file for file in render.files(pair.cluster, pair.node, reveal=True) if file.role in _READ_AT_START]
     return (*release, *(reason for file in files for reason in _of_file(pair, file)))
 
 
