@@ -26,9 +26,11 @@ def changes(pairs: Sequence[Pair]) -> Iterator[Change]:
     if not pairs:
         return
     yield from _host(pairs)
+    shared: set[str] = set()
     for pair in pairs:
         yield from _directories(pair)
-        yield from _files(pair)
+        yield from (change for change in _files(pair) if change.what not in shared)
+        shared |= {file.path for file in render.planned(pair.cluster, pair.node)}
         yield from _format(pair)
         if pair.seen.unit.state != "missing" and not pair.seen.unit.enabled:
             yield Change(pair.host.name, Action.ENABLE, f"{pair.unit}.service", pair.node.name, "starts with the host")

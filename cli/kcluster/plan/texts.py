@@ -25,7 +25,8 @@ def settings(role: Role, text: str) -> Mapping[str, str]:
 
 def lines(text: str) -> tuple[str, ...]:
     """The lines of any other file that say something."""
-    return tuple(line.strip() for line in text.splitlines() if line.strip() and line.strip()[0] not in "#;")
+    stripped = (line.strip() for line in _JOINT.sub(r"\1", text).splitlines())
+    return tuple(line for line in stripped if line and line[0] not in "#;")
 
 
 def secrets(role: Role, text: str) -> Mapping[str, str]:

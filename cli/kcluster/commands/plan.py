@@ -1,0 +1,44 @@
+"""`kcluster plan`: options and help."""
+
+from __future__ import annotations
+
+import typer
+
+from kcluster import show
+from kcluster.commands.options import BecomePass, ClientConfig, Inventory, Output
+from kcluster.context import Target
+from kcluster.operations import plan as operation
+from kcluster.results import Result
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command()
+def plan(
+    inventory: Inventory = None,
+    client_config: ClientConfig = None,
+    ask_become_pass: BecomePass = False,
+    output: Output = show.Format.TABLE,
+) -> Result:
+    """Show what provision would change on each host, and change nothing.
+
+    The inventory is validated first (exit 3). Then every host is looked at, all at once: what is installed, which
+    files differ (with a diff; secrets as ********), which units do not run, and which processes were started with
+    something else than the inventory says now. Restarts come with their reasons, in the order that is safe: ZooKeeper's
+    leader and the controller last. Settings that Kafka takes while it runs need no restart.
+
+    Exit code 4 when the plan must not be carried out: a disk that belongs to another node or cluster, a release of
+    another line. Exit code 6 when a host cannot be reached.
+
+    Examples:
+
+      kcluster plan -i inventories/prod
+
+      kcluster plan -i inventories/prod -o json | jq .restarts
+    """
+    from kcluster.clients.ssh import Connections
+
+    target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
+    cluster = operation.accepted(target.loaded)
+    with Connections(target.logins) as hosts:
+        return operation.plan(cluster, hosts, target.kafka)

@@ -1,0 +1,115 @@
+"""`plan`: validate, look at every host, ask the cluster who leads, and say what provision would change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kcluster import inventory
+from kcluster import plan as planning
+from kcluster.errors import KclusterError, UnreachableError, UsageError
+from kcluster.inventory import doubts
+from kcluster.model.broker import Broker
+from kcluster.model.node import Kind
+from kcluster.operations.looking import look
+from kcluster.operations.status.roles import roles
+from kcluster.operations.validate import judge
+from kcluster.plan import Plan, Roles
+
+if TYPE_CHECKING:
+    from kcluster.clients.kafka import Kafka
+    from kcluster.clients.ssh import Connections
+    from kcluster.inventory import Loaded
+    from kcluster.model.cluster import Cluster
+    from kcluster.model.node import Node
+    from kcluster.model.observed import HostSeen
+
+_OVERRIDES_WITHIN = 3.0
+
+
+def accepted(loaded: Loaded) -> Cluster:
+    """The cluster of an inventory on hosts, once every rule was asked; refused with all errors at once."""
+    cluster, findings = inventory.cluster_from(loaded.data, loaded.name)
+    findings += doubts.doubts(loaded.data)
+    if cluster:
+        findings += judge(cluster)
+    cluster = inventory.refuse(loaded, cluster, findings)
+    if cluster.local:
+        raise UsageError(
+            f"{cluster.name} is a cluster on this machine, not on hosts",
+            resolution=f"kcluster up -i {loaded.path}; it says what it does",
+        )
+    return cluster
+
+
+def plan(cluster: Cluster, hosts: Connections, kafka: Kafka) -> Plan:
+    """What provision would change; nothing is changed."""
+    return of(cluster, seen_all(look(cluster, hosts)), kafka)
+
+
+def of(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka) -> Plan:
+    """The plan that follows from what was seen, and from what the cluster itself says if it runs."""
+    alive = [node for node in cluster.nodes if node.host.name in seen and _runs(seen[node.host.name], node)]
+    with ThreadPoolExecutor(1) as pool:
+        told = pool.submit(_overrides, kafka, [node for node in alive if isinstance(node, Broker)])
+        found = in_charge(roles(cluster, alive))
+        return planning.plan(cluster, _with_overrides(seen, told.result()), found)
+
+
+def seen_all(answers: Mapping[str, HostSeen | KclusterError]) -> dict[str, HostSeen]:
+    """What was seen, unless a host did not say: then the errors of all such hosts at once."""
+    problems = {name: answer for name, answer in answers.items() if isinstance(answer, KclusterError)}
+    if not problems:
+        return {name: answer for name, answer in answers.items() if not isinstance(answer, KclusterError)}
+    first = next((p for p in problems.values() if isinstance(p, UnreachableError)), next(iter(problems.values())))
+    if len(problems) == 1:
+        raise first
+    raise type(first)(
+        f"{len(problems)} of {len(answers)} hosts do not say how they are: {', '.join(problems)}",
+        details="\n".join(line for problem in problems.values() for line in _told(problem)),
+        resolution=first.resolution,
+    )
+
+
+def _told(problem: KclusterError) -> list[str]:
+    return [problem.message, *(f"  {line}" for line in problem.details.splitlines())]
+
+
+def in_charge(found: Mapping[str, str]) -> Roles:
+    """Who goes last, out of what each node is in the cluster."""
+    leader, active = (
+        next((name for name, role in found.items() if name.startswith(kind) and role == word), None)
+        for kind, word in ((Kind.ZOOKEEPER, "leader"), (Kind.CONTROLLER, "leader"))
+    )
+    controller = next((name for name, role in found.items() if role == "controller"), None)
+    return Roles(zookeeper_leader=leader, controller=active or controller)
+
+
+def _runs(host: HostSeen, node: Node) -> bool:
+    return node.name in host.nodes and host.nodes[node.name].unit.running
+
+
+def _with_overrides(seen: Mapping[str, HostSeen], told: Mapping[str, Mapping[str, str]]) -> dict[str, HostSeen]:
+    return {
+        name: replace(
+            host,
+            nodes={node: replace(found, overrides=told.get(node, {})) for node, found in host.nodes.items()},
+        )
+        for name, host in seen.items()
+    }
+
+
+def _overrides(kafka: Kafka, brokers: list[Broker]) -> dict[str, dict[str, str]]:
+    """What each broker was told over the wire, by its name; nothing where that takes credentials or nobody answers."""
+    asked = {broker.id: broker.name for broker in brokers if broker.internal.protocol == "PLAINTEXT"}
+    if not asked:
+        return {}
+    from kcluster.clients.kafka.brokers import overrides
+
+    try:
+        told = overrides(kafka, list(asked), within=_OVERRIDES_WITHIN)
+    except KclusterError:
+        return {}  # a cluster that does not answer is planned by its files
+    return {asked[number]: dict(values) for number, values in told.items()}
