@@ -65,8 +65,7 @@ def _files(pair: Pair) -> Iterator[Change]:
     for file in render.files(pair.cluster, pair.node, reveal=True):
         found = pair.seen.files.get(file.path)
         if found is None:
-            note = f"{len(file.text.splitlines())} lines"
-            yield Change(pair.host.name, Action.CREATE, file.path, pair.node.name, note)
+            yield Change(pair.host.name, Action.CREATE, file.path, pair.node.name)
         elif found.text != file.text or found.mode != file.mode:
             yield _changed(pair, file, found)
 

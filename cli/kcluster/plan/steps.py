@@ -113,10 +113,9 @@ class Plan(Result):
         if self.nothing:
             yield Cell(f"{self.cluster}: nothing to do: every host is as the inventory says", Tone.GOOD)
             return
-        for host, changes in _by_host(self.changes).items():
-            yield Cell(host, Tone.DIM)
-            for change in changes:
-                yield from _shown(change)
+        for blocks, hosts in _by_blocks(self.changes).items():
+            yield Cell(", ".join(hosts), Tone.DIM)
+            yield from blocks
         yield from self._movements()
         for refusal in self.refused:
             yield Cell(f"refused: {refusal.what}", Tone.BAD)
@@ -167,10 +166,14 @@ def _shown(change: Change) -> Iterator[Block]:
         yield Cell(f"      {line}", {"+": Tone.GOOD, "-": Tone.BAD}.get(line[:1], Tone.DIM))
 
 
-def _by_host(changes: Iterable[Change]) -> Mapping[str, list[Change]]:
-    found: dict[str, list[Change]] = {}
+def _by_blocks(changes: Iterable[Change]) -> Mapping[tuple[Block, ...], list[str]]:
+    """What is shown, and the hosts on which it is the same: most hosts of a large cluster are alike."""
+    shown: dict[str, list[Block]] = {}
     for change in changes:
-        found.setdefault(change.host, []).append(change)
+        shown.setdefault(change.host, []).extend(_shown(change))
+    found: dict[tuple[Block, ...], list[str]] = {}
+    for host, blocks in shown.items():
+        found.setdefault(tuple(blocks), []).append(host)
     return found
 
 
