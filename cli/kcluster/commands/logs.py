@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from kcluster import complete, local, show
-from kcluster.commands.options import Inventory, Name, Output
+from kcluster.commands.options import BecomePass, Inventory, Name, Output
+from kcluster.context import Target
 from kcluster.errors import UsageError
 from kcluster.operations import logs as operation
 from kcluster.results import Result
@@ -19,6 +20,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def logs(
+    ctx: typer.Context,
     node: Annotated[
         str | None,
         typer.Argument(
@@ -27,17 +29,26 @@ def logs(
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new lines until Ctrl-C.")] = False,
     lines: Annotated[int, typer.Option("--lines", min=0, metavar="N", help="How many of the last lines.")] = 50,
-    name: Name = None,
+    journal: Annotated[
+        bool, typer.Option("--journal", help="What systemd heard of the unit: why a process never came to its log.")
+    ] = False,
     inventory: Inventory = None,
+    name: Name = None,
+    ask_become_pass: BecomePass = False,
     output: Output = show.Format.TABLE,
 ) -> Result:
-    """Show the last lines of the logs of a cluster on this machine.
+    """Show the last lines of the logs of a cluster.
+
+    With several nodes each line says whose it is, and they are interleaved by time. On hosts, a node without a log
+    shows what systemd heard of it.
 
     Examples:
 
       kcluster logs broker-1
 
-      kcluster logs -f
+      kcluster logs -f -i inventories/prod
+
+      kcluster logs h2 --journal -i inventories/prod
 
       kcluster logs zookeeper-1 --lines 200 -n small
     """
@@ -45,4 +56,13 @@ def logs(
         raise UsageError("lines that never end make no JSON or YAML", resolution="leave out --follow or --output")
     if follow and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # also into a pipe a line is there as soon as it is written
-    return operation.logs(local.meant(name, inventory), node, lines, follow=follow)
+    target = Target(inventory, name, ask_become=ask_become_pass)
+    if name or not inventory or target.cluster.local:
+        if journal:
+            raise UsageError("a cluster on this machine has no systemd units", resolution="leave out --journal")
+        return operation.logs(local.meant(name, inventory), node, lines, follow=follow)
+    from kcluster.clients.ssh import Connections
+
+    # Open until the result is shown, for that is when lines are followed.
+    hosts = ctx.find_root().with_resource(Connections(target.logins))
+    return operation.remote(target.cluster, hosts, node, lines, follow=follow, journal=journal, spelled=target.spelled)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import typer
 
 from kcluster import local, show
-from kcluster.commands.options import Inventory, Name, Output
+from kcluster.commands.options import BecomePass, Inventory, Name, Output
+from kcluster.context import Target
 from kcluster.operations import status as operation
 from kcluster.results import Result
 
@@ -13,17 +14,33 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
-def status(name: Name = None, inventory: Inventory = None, output: Output = show.Format.TABLE) -> Result:
-    """Show the nodes of a cluster on this machine and whether they run; exit 4 when not all do.
+def status(
+    inventory: Inventory = None,
+    name: Name = None,
+    ask_become_pass: BecomePass = False,
+    output: Output = show.Format.TABLE,
+) -> Result:
+    """Show the nodes of a cluster and whether they run; exit 4 when not all do.
 
-    Without a name: the only cluster there is, or one line for each when there are several.
+    On hosts: the state of each systemd unit, and what the node is in the cluster as it says over the wire. A host
+    that cannot be reached does not hide the others; exit 6 then.
+
+    On this machine, without a name: the only cluster there is, or one line for each when there are several.
 
     Examples:
 
       kcluster status
 
+      kcluster status -i inventories/prod
+
       kcluster status -n small -o json
     """
     if name is None and inventory is None and len(local.names()) > 1:
         return operation.clusters()
-    return operation.status(local.meant(name, inventory))
+    target = Target(inventory, name, ask_become=ask_become_pass)
+    if name or not inventory or target.cluster.local:
+        return operation.status(local.meant(name, inventory))
+    from kcluster.clients.ssh import Connections
+
+    with Connections(target.logins) as hosts:
+        return operation.remote(target.cluster, hosts, target.spelled)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,8 @@ from kcluster.local import shape
 from kcluster.local.placing import Placement, choose_ports, place, wanted_ports
 from kcluster.local.record import Origin, Record
 from kcluster.local.wish import root
-from kcluster.operations.logs import Followed, logs
+from kcluster.operations.logs import logs
+from kcluster.operations.logs.here import Followed
 
 
 @pytest.fixture
@@ -37,10 +37,10 @@ def test_the_nodes_are_interleaved_by_time_and_a_stack_trace_stays_together(clus
     write(second, "server.log", "[2026-01-01 00:00:02,000] two")
     found = logs("c", None, 10, follow=False)
     assert list(found.view()) == [
-        "broker-1 | [2026-01-01 00:00:01,000] one",
-        "broker-1 |   at a",
-        "broker-2 | [2026-01-01 00:00:02,000] two",
-        "broker-1 | [2026-01-01 00:00:03,000] three",
+        "broker-1    | [2026-01-01 00:00:01,000] one",
+        "broker-1    |   at a",
+        "broker-2    | [2026-01-01 00:00:02,000] two",
+        "broker-1    | [2026-01-01 00:00:03,000] three",
     ]
 
 
@@ -93,4 +93,3 @@ def test_a_log_that_is_not_there_yet_is_awaited(cluster):
 def test_json_has_one_entry_for_each_line(cluster):
     write(cluster.brokers[0], "server.log", "a")
     assert logs("c", "broker-1", 5, follow=False).data() == [{"node": "broker-1", "text": "a"}]
-    assert replace(logs("c", "broker-1", 5, follow=False), prefixed=True).lines[0].node == "broker-1"

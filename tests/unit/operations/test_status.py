@@ -13,8 +13,8 @@ from kcluster.local.record import Origin, Record, Started
 from kcluster.local.wish import root
 from kcluster.model.observed import FileSeen, HostSeen, NodeSeen, UnitSeen
 from kcluster.operations import status
-from kcluster.operations.status.roles import decided
 from kcluster.operations.status.remote import of, outdated
+from kcluster.operations.status.roles import decided
 from kcluster.operations.status.shown import Status, duration
 
 

@@ -1,98 +1,36 @@
-"""`logs`: the last lines of local nodes' logs, and those that are still to come."""
+"""The logs of nodes on this machine: their last lines, and those that are still to come."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from kcluster import local
-from kcluster.errors import RefusedError
 from kcluster.local.logs import console, main_log, size, tail
-from kcluster.model.cluster import Cluster
-from kcluster.model.names import nearest
 from kcluster.model.node import Node
-from kcluster.results import Block, Result
+from kcluster.operations.logs.shown import Line, Lines, meant
 
 _POLL = 0.1
 
 
-@dataclass(frozen=True)
-class Line:
-    """One line of a node's log."""
-
-    node: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Lines(Result):
-    """Lines of logs; with several nodes each says whose it is."""
-
-    lines: Sequence[Line]
-    prefixed: bool
-    coming: Callable[[], Iterator[Line]] | None = field(default=None, repr=False)
-    """Lines that are written from now on, without an end; None when they are not asked for."""
-
-    def data(self) -> Any:
-        """The lines that are there."""
-        return [vars(line) for line in self.lines]
-
-    def view(self) -> Iterable[Block]:
-        """The lines that are there, then those that come."""
-        width = max((len(line.node) for line in self.lines), default=0)
-        for line in self.lines:
-            yield self._text(line, width)
-        for line in self.coming() if self.coming else ():
-            yield self._text(line, width)
-
-    def _text(self, line: Line, width: int) -> str:
-        return f"{line.node:{width}} | {line.text}" if self.prefixed else line.text
-
-
 def logs(name: str, node: str | None, lines: int, *, follow: bool) -> Lines:
     """The last lines of one node, of the nodes of one host, or of all nodes interleaved by time."""
-    nodes = _meant(local.record(name).cluster, node)
+    nodes = meant(local.record(name).cluster, node, f"-n {name}")
     # What follows begins exactly where the last lines end, so that no line is lost or told twice in between.
     ends = {each.name: size(main_log(each)) for each in nodes}
     found = [
         Line(each.name, text) for each in nodes for text in tail(_file(each), lines, until=ends[each.name] or None)
     ]
-    prefixed = len(nodes) > 1
-    if prefixed:
-        found = _by_time(found)[-lines:] if lines else []
-    return Lines(found, prefixed, (lambda: _coming(nodes, ends)) if follow else None)
-
-
-def _meant(cluster: Cluster, name: str | None) -> tuple[Node, ...]:
-    if name is None:
-        return cluster.nodes
-    if found := cluster.find(name):
-        return found
-    near = nearest(name, cluster.names) or cluster.names[:3]
-    raise RefusedError(
-        f"{cluster.name} has no node or host {name}; it has {', '.join(near)}",
-        resolution=f"kcluster logs {near[0]} -n {cluster.name}",
-    )
+    return Lines.of(nodes, found, lines, (lambda: _coming(nodes, ends)) if follow else None)
 
 
 def _file(node: Node) -> Path:
     """The node's log, or what the JVM said when it did not come as far as that."""
     return main_log(node) if main_log(node).is_file() else console(node)
-
-
-def _by_time(lines: Sequence[Line]) -> list[Line]:
-    """Lines in the order of their time; a line without one belongs to the line before it."""
-    dated, time_of = [], {}
-    for line in lines:
-        if line.text.startswith("[2"):
-            time_of[line.node] = line.text[:25]
-        dated.append((time_of.get(line.node, ""), line))
-    return [line for _, line in sorted(dated, key=lambda pair: pair[0])]
 
 
 def _coming(nodes: Sequence[Node], ends: Mapping[str, int]) -> Iterator[Line]:
