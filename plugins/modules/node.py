@@ -1,0 +1,220 @@
+#!/usr/bin/python
+"""Brings the nodes of one host into being; the action plugin of the same name says what they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.kcluster.kafka.plugins.module_utils.files import RefusedError, differs, make_directory, write
+from ansible_collections.kcluster.kafka.plugins.module_utils.guards import read, refusal
+from ansible_collections.kcluster.kafka.plugins.module_utils.units import Units
+
+DOCUMENTATION = r"""
+module: node
+short_description: Brings the ZooKeeper servers, controllers and brokers of a host into being
+description:
+  - Compares C(myid), C(meta.properties) and mounts with the inventory before anything is touched, and refuses disks of
+    another node, of another cluster, or with foreign data.
+  - Makes directories, writes configuration, logging, environment and unit files whole or not at all, formats the
+    storage of KRaft nodes once, enables the units, and starts those that do not run.
+  - A running node is never restarted; RV(restart_needed) says which were started with something else.
+  - What is written comes from the words in the inventory, see the documentation of the collection.
+options:
+  kinds:
+    description: Which nodes of the host; all of them when not given.
+    type: list
+    elements: str
+    choices: [zookeeper, controller, broker]
+  state:
+    description: V(prepared) does everything but start.
+    type: str
+    choices: [started, prepared]
+    default: started
+  wanted:
+    description: Made by the action plugin.
+    type: str
+attributes:
+  check_mode:
+    support: full
+    description: Also on hosts without the account and the release.
+  diff_mode:
+    support: full
+    description: Secrets are shown as C(********).
+author:
+  - the kcluster project
+"""
+
+EXAMPLES = r"""
+- name: Run the ZooKeeper server of each host
+  kcluster.kafka.node:
+    kinds: [zookeeper]
+"""
+
+RETURN = r"""
+changes:
+  description: What was done, or in check mode would be, a sentence each.
+  type: list
+  elements: str
+  returned: always
+started:
+  description: The nodes that were started.
+  type: list
+  elements: str
+  returned: always
+stopped:
+  description: The kinds of nodes that did not run when the task began.
+  type: list
+  elements: str
+  returned: always
+restart_needed:
+  description: Running nodes whose process was started with something else, and why.
+  type: dict
+  returned: always
+"""
+
+RUN = "/run"
+
+
+class Host:
+    """What is to be done on this host, one thing after the other."""
+
+    def __init__(self, module, nodes, units):
+        self.module = module
+        self.nodes = nodes
+        self.units = units
+        self.changes = []
+        self.differing = []
+
+    def bring_up(self, start):
+        """Everything, in the only safe order: refuse, write, format, enable, start."""
+        refusals = [reason for reason in map(refusal, self.nodes) if reason]
+        if refusals:
+            raise RefusedError("; ".join(refusals))
+        stopped = [node for node in self.nodes if not self.units.running(node["unit"])]
+        self.make_directories()
+        written = self.write_files()
+        self.format([node for node in stopped if node["format"]])
+        self.make_known(written)
+        if start:
+            self.start(stopped)
+        return {
+            "stopped": [node["kind"] for node in stopped],
+            "started": [node["name"] for node in stopped] if start else [],
+            "kept": {node["name"]: kept(node) for node in self.nodes if node not in stopped},
+        }
+
+    def make_directories(self):
+        """The directories that are missing or belong to somebody else."""
+        for wanted in once(self.nodes, "directories"):
+            if self.note(wanted, "directory"):
+                self.do(make_directory, wanted)
+
+    def write_files(self):
+        """The files that differ; gives their paths."""
+        written = []
+        for wanted in once(self.nodes, "files"):
+            if self.note(wanted, "file"):
+                self.do(write, wanted)
+                written.append(wanted["path"])
+        return written
+
+    def note(self, wanted, what):
+        """Whether a thing differs from what is wanted; remembers how."""
+        found = differs(wanted)
+        if found:
+            self.changes.append(f"{'change' if found['attributes'] else 'make'} {wanted['path']}")
+            self.differing.append(dict(found, what=what))
+        return found is not None
+
+    def format(self, nodes):
+        """Give the data directories of KRaft nodes the cluster's id, unless they have one; all nodes at once."""
+        fresh = [node for node in nodes if not all(map(formatted, node["data_dirs"]))]
+        self.changes += [f"format the storage of {node['name']}" for node in fresh]
+        running = [] if self.module.check_mode else [(node, begin_format(node)) for node in fresh]
+        for node, process in running:
+            said = process.communicate()[0].decode(errors="replace")
+            if process.returncode:
+                raise RefusedError(f"the storage of {node['name']} cannot be formatted: {said.strip()}")
+
+    def make_known(self, written):
+        """Units that systemd has to read or to start with the host."""
+        names = [node["unit"] for node in self.nodes]
+        to_enable = [name for name in names if not self.units.enabled(name)]
+        changed = any(path.endswith(".service") for path in written) or any(map(self.units.stale, names))
+        self.changes += [f"enable {name}" for name in to_enable]
+        self.do(self.units.make_known, changed, to_enable)
+
+    def start(self, nodes):
+        """Start what does not run."""
+        self.changes += [f"start {node['unit']}" for node in nodes]
+        if nodes:
+            self.do(self.units.start, [node["unit"] for node in nodes])
+
+    def do(self, deed, *args):
+        """Do something, unless this run only asks what would be done."""
+        if not self.module.check_mode:
+            deed(*args)
+
+
+def once(nodes, word):
+    """What several nodes of a host share is done once."""
+    return list({wanted["path"]: wanted for node in nodes for wanted in node[word]}.values())
+
+
+def formatted(data_dir):
+    """Whether a data directory has the id of a cluster."""
+    return os.path.exists(os.path.join(data_dir, "meta.properties"))
+
+
+def begin_format(node):
+    """Start Kafka's own tool as the service user, because it makes files that the server must be able to write."""
+    tool = os.path.join(node["release_dir"], "bin", "kafka-storage.sh")
+    if not os.path.exists(tool):
+        raise RefusedError(f"{tool} is missing; the role kcluster.kafka.release brings it")
+    become = ["setpriv", "--reuid", node["user"], "--regid", node["group"], "--init-groups", "--"]
+    command = [tool, "format", "-t", node["cluster_id"], "-c", node["config_file"], "--ignore-formatted"]
+    surroundings = dict(node["surroundings"], KAFKA_HEAP_OPTS="-Xmx256m", LOG_DIR=node["log_dir"])
+    return subprocess.Popen(
+        become + command,
+        cwd="/",
+        env=surroundings,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+
+def kept(node):
+    """What the running process was started with: the release, and the files that are not the wanted ones."""
+    folder = os.path.join(RUN, node["unit"])
+    texts = {file["path"]: read(os.path.join(folder, os.path.basename(file["path"]))) for file in node["files"]}
+    watched = {file["path"]: file["text"] for file in node["files"] if file["kept"]}
+    return {
+        "release": (read(os.path.join(folder, "release")) or "").strip(),
+        "files": {path: texts[path] for path, text in watched.items() if texts[path] != text},
+    }
+
+
+def main():
+    """Do what the action plugin asks for."""
+    spec = {
+        # One text, not a structure: Ansible hides the values of a secret argument wherever they occur in the answer.
+        "wanted": {"type": "str", "no_log": True},
+        "kinds": {"type": "list", "elements": "str", "choices": ["zookeeper", "controller", "broker"]},
+        "state": {"type": "str", "choices": ["started", "prepared"], "default": "started"},
+    }
+    module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
+    nodes = json.loads(module.params["wanted"])
+    host = Host(module, nodes, Units(module.run_command, [node["unit"] for node in nodes]))
+    try:
+        found = host.bring_up(module.params["state"] == "started")
+    except (RefusedError, OSError) as problem:
+        module.fail_json(msg=str(problem), changes=host.changes, differing=host.differing)
+    module.exit_json(changed=bool(host.changes), changes=host.changes, differing=host.differing, **found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""What the module is told of a node, and what its answer means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# First, because it makes the package importable.
+from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as _  # noqa: F401
+
+# isort: split
+from kcluster import render
+from kcluster.model.cluster import Cluster
+from kcluster.model.node import Kind, Node
+from kcluster.model.observed import FileSeen, HostSeen, NodeSeen, UnitSeen
+from kcluster.model.quorum import Quorum
+from kcluster.plan.pairs import Pair
+from kcluster.plan.running import reasons
+from kcluster.render import File, Role
+from kcluster.variables.places import UNITS, data_dirs, paths
+
+_KEPT = (Role.CONFIG, Role.ENVIRONMENT, Role.LOGGING, Role.UNIT)
+"""What a unit copies to /run when it starts the node."""
+
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A node of this host, with its files as they shall be, secrets and all."""
+
+    cluster: Cluster
+    node: Node
+    files: tuple[File, ...]
+
+    @classmethod
+    def of(cls, cluster: Cluster, node: Node) -> Wanted:
+        """A node with its files."""
+        return cls(cluster, node, render.files(cluster, node, reveal=True))
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self.node.name
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """Everything the module needs to know."""
+        node, places, metadata = self.node, self.node.places, self.cluster.metadata
+        formats = isinstance(metadata, Quorum) and node.kind is not Kind.ZOOKEEPER
+        return {
+            "name": node.name,
+            "kind": node.kind.value,
+            "id": node.id,
+            "unit": UNITS[node.kind],
+            "user": places.user,
+            "group": places.group,
+            "release_dir": f"{places.install_dir}/{self.cluster.release.directory}",
+            "config_file": paths(node, log4j2=self.cluster.release.log4j2).config,
+            "log_dir": places.log_dir,
+            "data_dirs": list(data_dirs(node)),
+            "directories": list(self._directories()),
+            "files": [self._file(file) for file in self.files],
+            "format": formats,
+            "cluster_id": metadata.cluster_id if isinstance(metadata, Quorum) else "",
+            "surroundings": {"PATH": _PATH, **_java(node)},
+        }
+
+    def reasons(self, kept: Mapping[str, Any], before: Mapping[str, str | None]) -> tuple[str, ...]:
+        """Why the running process needs a restart; `before` has the files that were not as they shall be."""
+        found = {file.path: before.get(file.path, file.text) for file in self.files}
+        there = {path: FileSeen(text, "", "", "") for path, text in found.items() if text is not None}
+        started = {file.path: kept["files"].get(file.path, file.text) for file in self.files if file.role in _KEPT}
+        seen = NodeSeen(
+            UnitSeen("active"),
+            files=there,
+            started_with={path: text for path, text in started.items() if text is not None},
+            started_release=kept["release"] or self.cluster.release.directory,
+        )
+        return reasons(Pair(self.cluster, self.node, HostSeen(self.node.host.name, nodes={self.node.name: seen})))
+
+    def _file(self, file: File) -> dict[str, Any]:
+        """A file; what is not for everybody is for root and the service."""
+        group = self.node.places.group if file.mode == "0640" else "root"
+        asked = {"path": file.path, "text": file.text, "mode": file.mode, "kept": file.role in _KEPT}
+        return {**asked, "owner": "root", "group": group}
+
+    def _directories(self) -> Iterator[dict[str, str]]:
+        """The directories: configuration is root's, logs and data are the service's."""
+        places = self.node.places
+        yield {"path": places.config_dir, "owner": "root", "group": "root", "mode": "0755"}
+        for path in (places.log_dir, *data_dirs(self.node)):
+            yield {"path": path, "owner": places.user, "group": places.group, "mode": "0750"}
+
+
+def _java(node: Node) -> dict[str, str]:
+    return {name: node.environment[name] for name in ("JAVA_HOME",) if name in node.environment}
