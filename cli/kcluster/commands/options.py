@@ -60,6 +60,24 @@ BecomePass = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Answer yes to the question before a change.")]
 
 
+Nodes = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[HOST|NODE...]", autocompletion=complete.nodes, help="Only these; without, all."),
+]
+
+GateTimeout = Annotated[
+    float, typer.Option("--gate-timeout", metavar="SECONDS", help="How long to wait until it is safe to go on.")
+]
+
+UnsafePartitions = Annotated[
+    bool,
+    typer.Option(
+        "--unsafe-partitions",
+        help="Go on where it cannot be made safe: partitions without a copy to spare, keepers without a majority.",
+    ),
+]
+
+
 def confirm(question: str, *, yes: bool) -> None:
     """Ask before a change; without a terminal and without --yes, refuse."""
     if yes:

@@ -43,6 +43,8 @@ class Gates:
     """librdkafka properties, as --client-config gives them."""
     unsafe_too: bool = False
     """Whether the user accepts what no waiting makes safe."""
+    patience: float = PATIENCE
+    """Seconds a gate may stay closed."""
 
     def unsafe(self, leaving: Sequence[Node]) -> tuple[Reason, ...]:
         """Why no waiting makes it safe that these nodes stop together; nothing when it may become safe."""
@@ -66,25 +68,23 @@ class Gates:
 
     def after_start(self, node: Node) -> tuple[Reason, ...]:
         """Why the node is not yet back as it was; nothing when the next one may stop."""
-        if not isinstance(node, Broker):
-            return tuple(self._keepers_without(set()))
-        views = self._views(self.cluster.brokers)
-        own = views.pop(node.id)
-        return tuple(judging.not_back(node.id, own, _told(views.values())))
+        return self.serving([node]) if isinstance(node, Broker) else tuple(self._keepers_without(set()))
 
-    def serving(self, node: Node) -> tuple[Reason, ...]:
-        """Why the node does not do its work yet, whatever the others do."""
-        if isinstance(node, Broker):
+    def serving(self, nodes: Sequence[Node]) -> tuple[Reason, ...]:
+        """Why these nodes do not do their work yet, whatever the others do."""
+        reasons: list[Reason] = []
+        if brokers := [node.id for node in nodes if isinstance(node, Broker)]:
             views = self._views(self.cluster.brokers)
-            return tuple(judging.not_back(node.id, views.pop(node.id), _told(views.values())))
-        if isinstance(node, Server):
-            answer = self._servers()[node.name]
-            return tuple(judging.server_silent(node.name, answer))
-        assert isinstance(node, Controller)
-        problem = _attempt(lambda: wire.api_versions(node.host.address, node.port))
-        return (
-            (Reason(f"{node.name} does not answer yet"),) if isinstance(problem, KclusterError) else tuple(self._led())
-        )
+            for number in brokers:
+                others = _told(view for other, view in views.items() if other != number)
+                reasons += judging.not_back(number, views[number], others)
+        if servers := [node.name for node in nodes if isinstance(node, Server)]:
+            told = self._servers()
+            reasons += [reason for name in servers for reason in judging.server_silent(name, told[name])]
+        if controllers := [node for node in nodes if isinstance(node, Controller)]:
+            silent = [node.name for node in controllers if node not in self._living(controllers)]
+            reasons += [Reason(f"{name} does not answer yet") for name in silent] or self._led()
+        return tuple(reasons)
 
     def answers(self, node: Node) -> bool:
         """Whether the node's process listens; one that does not has nothing to lose."""

@@ -69,13 +69,11 @@ class RollReport(Result):
 class _Roll:
     """A roll while it goes on."""
 
-    cluster: Cluster
+    gates: Gates
     reasons: Mapping[str, str]
     hosts: Connections
-    gates: Gates
     progress: Progress
     note: Note
-    patience: float
     left: list[Node]
     done: list[Step] = field(default_factory=list)
 
@@ -96,20 +94,38 @@ def roll(
     gate_timeout: float = gates.PATIENCE,
     unsafe_too: bool = False,
     client_config: Mapping[str, str] | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> RollReport:
-    """Restart the nodes named in `reasons`, each with its reason; stop at the first one that does not come back."""
+    """Restart the nodes named in `reasons`, each with its reason; stop at the first one that does not come back.
+
+    `check` is asked before each step whether to go on; it raises when the cluster is no longer ours.
+    """
+    asking = Gates(cluster, client_config or {}, unsafe_too=unsafe_too, patience=gate_timeout)
+    return roll_with(asking, reasons, hosts, progress, note, check=check)
+
+
+def roll_with(
+    asking: Gates,
+    reasons: Mapping[str, str],
+    hosts: Connections,
+    progress: Progress,
+    note: Note,
+    *,
+    check: Callable[[], None] = lambda: None,
+) -> RollReport:
+    """The same with gates that are there already."""
     began = time.monotonic()
-    asking = Gates(cluster, client_config or {}, unsafe_too=unsafe_too)
-    nodes = [node for node in cluster.nodes if node.name in reasons]
+    nodes = [node for node in asking.cluster.nodes if node.name in reasons]
     refuse_unsafe(asking, [[node] for node in nodes])
-    going = _Roll(cluster, reasons, hosts, asking, progress, note, gate_timeout, nodes)
+    going = _Roll(asking, reasons, hosts, progress, note, nodes)
     try:
         while going.left:
+            check()
             _step(going, next_of(going.left, asking))
     except KeyboardInterrupt:
         progress(f"interrupted; {going.standing}; a restart that was begun goes on on its host; run it again to finish")
         raise
-    return RollReport(cluster.name, tuple(going.done), round(time.monotonic() - began, 2))
+    return RollReport(asking.cluster.name, tuple(going.done), round(time.monotonic() - began, 2))
 
 
 def refuse_unsafe(asking: Gates, together: Sequence[Sequence[Node]]) -> None:
@@ -141,7 +157,7 @@ def _step(going: _Roll, node: Node) -> None:
     """One node: gate, restart, gate."""
     place = f"{node.name} on {node.host.name}"
     at = time.monotonic()
-    open_gate(going.gates, [node], going.progress, going.patience, standing=going.standing)
+    open_gate(going.gates, [node], going.progress, standing=going.standing)
     stopped = time.monotonic()
     number, total = len(going.done) + 1, len(going.done) + len(going.left)
     going.progress(f"restarting {place} ({number} of {total}): {going.reasons[node.name]}")
@@ -149,7 +165,7 @@ def _step(going: _Roll, node: Node) -> None:
     going.left.remove(node)
     try:
         starts = diagnosing.command("restart", [node], going.hosts, within=STOP_WITHIN)
-        come_back(starts, going.hosts, going.progress, going.patience, lambda: going.gates.after_start(node))
+        come_back(starts, going.hosts, going.progress, going.gates.patience, lambda: going.gates.after_start(node))
     except KclusterError as problem:
         going.note("step", phase="restart", host=node.host.name, what=f"restart {node.name}", status="failed")
         raise _stopped(going, problem) from problem
@@ -159,14 +175,14 @@ def _step(going: _Roll, node: Node) -> None:
     going.done.append(Step(node.name, node.host.name, reason, round(stopped - at, 2), seconds))
 
 
-def open_gate(asking: Gates, leaving: Sequence[Node], progress: Progress, patience: float, *, standing: str) -> None:
+def open_gate(asking: Gates, leaving: Sequence[Node], progress: Progress, *, standing: str) -> None:
     """Wait until these nodes may stop; a gate that never opens ends the run before it stops them."""
     names = ", ".join(node.name for node in leaving)
     subject = f"before {names} may stop"
-    reasons = gates.wait(lambda: asking.before_stop(leaving), progress, within=patience, subject=subject)
+    reasons = gates.wait(lambda: asking.before_stop(leaving), progress, within=asking.patience, subject=subject)
     if reasons:
         raise RefusedError(
-            f"{names} may not stop: {reasons[0]} (waited {patience:.0f} s)",
+            f"{names} may not stop: {reasons[0]} (waited {asking.patience:.0f} s)",
             details="\n".join([*(reason.full for reason in reasons), standing]),
             resolution="see what is wrong with kcluster health, then run it again",
         )

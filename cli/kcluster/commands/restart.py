@@ -1,0 +1,63 @@
+"""kcluster restart."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from kcluster import show
+from kcluster.commands.options import (
+    BecomePass,
+    ClientConfig,
+    GateTimeout,
+    Inventory,
+    Nodes,
+    Output,
+    UnsafePartitions,
+    Yes,
+    confirm,
+)
+from kcluster.context import Target
+from kcluster.results import Result
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def restart(
+    nodes: Nodes = None,
+    inventory: Inventory = None,
+    gate_timeout: GateTimeout = 600.0,
+    unsafe_partitions: UnsafePartitions = False,
+    client_config: ClientConfig = None,
+    ask_become_pass: BecomePass = False,
+    yes: Yes = False,
+    output: Output = show.Format.TABLE,
+) -> Result:
+    """Restart nodes one at a time, each when it is safe.
+
+    Before each stop every partition of the broker must keep min.insync.replicas copies in sync without it, and every
+    other broker must be there; after each start it must have caught up. ZooKeeper comes first, its leader last of it;
+    then the controllers, the active one last; then the brokers. The first node that does not come back ends it, with
+    the reason; the others go on serving.
+
+    Examples:
+
+      kcluster restart -i inventories/prod
+
+      kcluster restart -i inventories/prod kafka3.example.com
+
+      kcluster restart -i inventories/prod broker-1 broker-2 --yes
+    """
+    from kcluster.clients.ssh import Connections
+    from kcluster.operations import restart as operation
+    from kcluster.operations.gates import Gates
+
+    target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
+    gates = Gates(target.remote, target.kafka.config, unsafe_too=unsafe_partitions, patience=gate_timeout)
+    with Connections(target.logins) as hosts:
+        meant = operation.plan(gates, nodes or [], hosts)
+        show.progress(f"one at a time: {', '.join(f'{node.name} on {node.host.name}' for node in meant)}")
+        confirm(f"Restart {len(meant)} nodes of {gates.cluster.name}?", yes=yes)
+        return operation.restart(gates, meant, hosts, show.progress, ["kcluster", *sys.argv[1:]])

@@ -1,0 +1,100 @@
+"""`stop`: the units of a cluster on hosts, brokers first; single nodes only when the others can do without them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kcluster.journal import Journal
+from kcluster.model.broker import Broker
+from kcluster.operations import diagnosing
+from kcluster.operations.chosen import chosen, installed
+from kcluster.operations.locking import locked
+from kcluster.operations.roll import STOP_WITHIN, open_gate, refuse_unsafe
+from kcluster.results import Block, Cell, Progress, Result, Tone
+
+if TYPE_CHECKING:
+    from kcluster.clients.ssh import Connections
+    from kcluster.model.node import Node
+    from kcluster.operations.gates import Gates
+
+
+@dataclass(frozen=True)
+class Stops:
+    """What would be stopped."""
+
+    nodes: tuple[Node, ...]
+    whole: bool
+    """Whether nothing of the cluster would be left."""
+
+    def question(self, cluster: str) -> str:
+        """What to ask before it is done."""
+        names = ", ".join(node.name for node in self.nodes)
+        if self.whole:
+            return (
+                f"This takes the whole cluster {cluster} down, and nobody can use it until it is started: stop {names}?"
+            )
+        return f"Stop {names} of {cluster}?"
+
+
+@dataclass(frozen=True)
+class Stopped(Result):
+    """What was stopped."""
+
+    name: str
+    stopped: tuple[str, ...]
+    killed: tuple[str, ...]
+    """Those that systemd had to kill; their next start checks all their logs."""
+    seconds: float
+
+    def view(self) -> Iterable[Block]:
+        """What was done, and what to know about it."""
+        if not self.stopped:
+            yield f"{self.name}: nothing of it was running"
+            return
+        yield Cell(f"{self.name}: stopped {', '.join(self.stopped)} in {self.seconds:.1f} s", Tone.GOOD)
+        if self.killed:
+            yield Cell(f"did not stop in time and had to be killed: {', '.join(self.killed)}", Tone.WARN)
+        yield "start again: kcluster start    a host that boots starts its units by itself"
+
+
+def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> Stops:
+    """What would be stopped; what cannot be made safe is refused before anybody is asked."""
+    nodes = chosen(gates.cluster, names)
+    found = installed(nodes, hosts)
+    running = tuple(node for node in nodes if found[node.name].running)
+    whole = len(nodes) == len(gates.cluster.nodes)
+    if not whole:
+        refuse_unsafe(gates, [running])
+    return Stops(running, whole)
+
+
+def stop(gates: Gates, stops: Stops, hosts: Connections, progress: Progress, words: Sequence[str]) -> Stopped:
+    """Stop the nodes: the brokers at the same time, then the keepers of the metadata."""
+    cluster, began = gates.cluster, time.monotonic()
+    with locked(cluster, hosts, words), Journal.begin(cluster.name, words) as journal:
+        if not stops.whole:
+            open_gate(gates, stops.nodes, progress, standing="nothing was stopped")
+        for nodes in _stages(stops.nodes):
+            names = ", ".join(node.name for node in nodes)
+            progress(f"stopping {names}")
+            diagnosing.command("stop", nodes, hosts, within=STOP_WITHIN)
+            for node in nodes:
+                journal.note("step", phase="stop", host=node.host.name, what=f"stop {node.name}", status="ok")
+        killed = _killed(stops.nodes, hosts)
+    names_stopped = tuple(node.name for node in stops.nodes)
+    return Stopped(cluster.name, names_stopped, killed, round(time.monotonic() - began, 2))
+
+
+def _stages(nodes: Iterable[Node]) -> list[list[Node]]:
+    """Brokers hand their leaders over while the keepers still live."""
+    every = list(nodes)
+    keepers = [node for node in every if not isinstance(node, Broker)]
+    return [stage for stage in ([node for node in every if node not in keepers], keepers) if stage]
+
+
+def _killed(nodes: Sequence[Node], hosts: Connections) -> tuple[str, ...]:
+    found = diagnosing.units(nodes, hosts) if nodes else {}
+    return tuple(name for name, unit in found.items() if unit.result == "timeout")
