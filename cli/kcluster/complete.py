@@ -86,6 +86,17 @@ def brokers(ctx: typer.Context, incomplete: str) -> list[str]:
     return _words(incomplete, lambda: [str(broker) for broker in _target(ctx).kafka.metadata().brokers])
 
 
+def checks(incomplete: str) -> list[str]:
+    """The ids of the checks that `kcluster check` knows."""
+
+    def ask() -> Iterable[str]:
+        from kcluster.operations.check.catalogue import STORIES
+
+        return STORIES
+
+    return _words(incomplete, ask)
+
+
 def _target(ctx: typer.Context) -> Target:
     from kcluster.context import Target
 

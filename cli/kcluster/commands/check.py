@@ -1,0 +1,58 @@
+"""`kcluster check`: preflight of all hosts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from kcluster import show
+from kcluster.commands.options import BecomePass, Inventory, Output, Yes, confirm
+from kcluster.context import Target
+from kcluster.results import Result
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command()
+def check(
+    inventory: Inventory = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Repair what is safe to repair, and check again.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse warnings as well.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List the checks that are good as well.")] = False,
+    yes: Yes = False,
+    ask_become_pass: BecomePass = False,
+    output: Output = show.Format.TABLE,
+) -> Result:
+    """Ask every host whether it is fit for its part of the cluster; exit 4 when one is not.
+
+    All hosts are asked at once over SSH: system, Java, memory, disks and whose data is on them, ports, names, the ways
+    from each host to the ports of the others, clocks. Nothing is changed, unless --fix says so: then the service
+    account, directories, kernel settings and Java are brought into being where that was missing.
+    `kcluster explain ID` tells the story of a check.
+
+    Exit code 0 when no check says no, 4 when one does, 6 when a host cannot be reached; the others are checked all
+    the same.
+
+    Examples:
+
+      kcluster check -i inventories/staging --strict
+
+      kcluster check -i inventories/staging --fix --yes
+    """
+    from kcluster.clients.ssh import Connections
+    from kcluster.operations import check as operation
+    from kcluster.operations.check import repairing
+
+    target = Target(inventory=inventory, ask_become=ask_become_pass)
+    cluster = target.remote
+    with Connections(target.logins) as hosts:
+        checked = operation.check(cluster, hosts, show.progress, strict=strict)
+        if fix and checked.fixable:
+            show.progress(f"to repair: {repairing.described(checked.fixable)}")
+            confirm("Repair them?", yes=yes)
+            password = next(iter(target.logins.values())).become_password
+            repairing.repair(target.loaded.path, checked.fixable, show.progress, become_password=password)
+            checked = operation.check(cluster, hosts, show.progress, strict=strict)
+    return replace(checked, every=every)

@@ -1,0 +1,33 @@
+"""`kcluster explain`: the stories of the checks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kcluster import complete, show
+from kcluster.commands.options import Output
+from kcluster.operations import explain as operation
+from kcluster.results import Result
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command()
+def explain(
+    check: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", autocompletion=complete.checks, help="The check; all are listed without one."),
+    ] = None,
+    output: Output = show.Format.TABLE,
+) -> Result:
+    """Tell the story of a check: why it matters and what to do.
+
+    Examples:
+
+      kcluster explain
+
+      kcluster explain port-matrix
+    """
+    return operation.explain(check) if check else operation.listed()

@@ -1,0 +1,67 @@
+"""Preflight: every host is asked whether it is fit for its part of the cluster, and all answers are judged at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kcluster.errors import KclusterError, UsageError
+from kcluster.operations.check import asking, disks, network, system
+from kcluster.operations.check.answers import Answer, Checked, Severity, ranked
+from kcluster.operations.check.catalogue import STORIES
+
+if TYPE_CHECKING:
+    from kcluster.clients.ssh import Connections
+    from kcluster.model.cluster import Cluster
+    from kcluster.operations.check.asking import Told
+    from kcluster.results import Progress
+
+__all__ = ["Answer", "Checked", "Severity", "check", "judge"]
+
+
+def check(cluster: Cluster, connections: Connections, progress: Progress, *, strict: bool = False) -> Checked:
+    """Ask every host and judge the answers; nothing is changed."""
+    if cluster.local:
+        raise UsageError(
+            f"{cluster.name} runs on this machine, which needs no preflight", resolution="kcluster up -i INV"
+        )
+    hosts = len(cluster.hosts)
+    progress(f"checking {hosts} host{'s' if hosts > 1 else ''}")
+    return judge(cluster, asking.ask(cluster, connections), strict=strict)
+
+
+def judge(cluster: Cluster, told: Told, *, strict: bool = False) -> Checked:
+    """The verdict on what the hosts told."""
+    return Checked(cluster.name, ranked(_answers(cluster, told), STORIES), strict=strict)
+
+
+def _answers(cluster: Cluster, told: Told) -> Iterator[Answer]:
+    yield from _doors_to_hosts(cluster, told)
+    for name, found in told.no_python.items():
+        yield system.python(name, found)
+    for name, host in told.hosts.items():
+        yield from system.answers(cluster, name, host)
+    yield from disks.answers(cluster, told.hosts)
+    yield from network.answers(cluster, told.hosts, told.networks, told.skews)
+
+
+def _doors_to_hosts(cluster: Cluster, told: Told) -> Iterator[Answer]:
+    """Whether each host lets us in, and lets us do what must be done."""
+    for host in cluster.hosts:
+        name = host.name
+        if problem := told.unreachable.get(name):
+            yield Answer("ssh", Severity.ERROR, name, _said(problem, name), "an answer over SSH", problem.resolution)
+            continue
+        yield Answer("ssh", Severity.OK, name, "answers")
+        if problem := told.no_sudo.get(name):
+            yield Answer("sudo", Severity.ERROR, name, _said(problem, name), "root's rights", problem.resolution)
+        elif name in told.hosts and not told.hosts[name].root:
+            fix = "remove ansible_become: false, or log in as root"
+            yield Answer("sudo", Severity.ERROR, name, "the account is not root and may not become it", "root", fix)
+        elif name in told.hosts:
+            yield Answer("sudo", Severity.OK, name, "root")
+
+
+def _said(problem: KclusterError, name: str) -> str:
+    """The error without the host's name, which has a column of its own."""
+    return problem.message.removeprefix(f"{name}: ")

@@ -1,0 +1,141 @@
+"""The answer to one check on one host, and the verdict made of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from kcluster.errors import ExitCode
+from kcluster.model.finding import some
+from kcluster.results import Block, Cell, Grid, Result, Tone
+
+
+class Severity(StrEnum):
+    """How bad an answer is; only errors make the verdict a no, unless it is asked to be strict."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    OK = "ok"
+
+
+_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.DIM, Severity.OK: Tone.GOOD}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one check found on one host."""
+
+    id: str
+    severity: Severity
+    host: str
+    found: str
+    required: str = ""
+    fix: str = ""
+    """What to do: a command where there is one."""
+    fixable: bool = False
+    """Whether `kcluster check --fix` repairs it."""
+
+
+@dataclass(frozen=True)
+class Checked(Result):
+    """Every answer, worst first."""
+
+    cluster: str
+    answers: tuple[Answer, ...]
+    strict: bool = False
+    every: bool = False
+    """Whether the view lists what is good as well."""
+
+    @property
+    def unreachable(self) -> tuple[str, ...]:
+        """The hosts that did not answer over SSH."""
+        return tuple(each.host for each in self.answers if each.id == "ssh" and each.severity is Severity.ERROR)
+
+    @property
+    def fixable(self) -> tuple[Answer, ...]:
+        """What `--fix` can repair."""
+        return tuple(each for each in self.answers if each.fixable and each.severity is not Severity.OK)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing stands against going on."""
+        return not self.count(Severity.ERROR) and not (self.strict and self.count(Severity.WARNING))
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """UNREACHABLE when a host does not answer, NO when a check says no."""
+        if self.unreachable:
+            return ExitCode.UNREACHABLE
+        return ExitCode.DONE if self.ok else ExitCode.NO
+
+    def count(self, severity: Severity) -> int:
+        """How many answers are that bad."""
+        return sum(each.severity is severity for each in self.answers)
+
+    def data(self) -> Any:
+        """Every field and the verdict."""
+        return {
+            "cluster": self.cluster,
+            "ok": self.ok,
+            "strict": self.strict,
+            "counts": {str(severity): self.count(severity) for severity in Severity},
+            "unreachable": list(self.unreachable),
+            "checks": [asdict(each) for each in self.answers],
+        }
+
+    def view(self) -> Iterable[Block]:
+        """What was found by severity, what to do, and the verdict last."""
+        groups = _alike(each for each in self.answers if self.every or each.severity is not Severity.OK)
+        yield Grid(("RESULT", "CHECK", "HOST", "FOUND"), [_row(first, hosts) for first, hosts in groups])
+        yield from _ways_out(groups)
+        yield Cell(f"{self.cluster}: {self._verdict()}", Tone.GOOD if self.ok else Tone.BAD)
+
+    def _verdict(self) -> str:
+        words = [
+            f"{number} {severity}{'s' if number > 1 and severity is not Severity.INFO else ''}"
+            for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)
+            if (number := self.count(severity))
+        ]
+        good = f"{self.count(Severity.OK)} of {len(self.answers)} checks are good"
+        refused = " - warnings count as errors" if self.strict and not self.count(Severity.ERROR) else ""
+        return "; ".join([good, ", ".join(words)] if words else [good]) + ("" if self.ok else refused)
+
+
+def ranked(answers: Iterable[Answer], order: Iterable[str]) -> tuple[Answer, ...]:
+    """The worst first, then in the order of the catalogue."""
+    severities, ids = list(Severity), list(order)
+    return tuple(sorted(answers, key=lambda each: (severities.index(each.severity), ids.index(each.id))))
+
+
+def _alike(answers: Iterable[Answer]) -> list[tuple[Answer, list[str]]]:
+    """The same answer on several hosts is one row."""
+    groups: dict[tuple[str, str, str, str], tuple[Answer, list[str]]] = {}
+    for each in answers:
+        _, hosts = groups.setdefault((each.id, each.severity, each.found, each.fix), (each, []))
+        hosts.append(each.host)
+    return list(groups.values())
+
+
+def _row(answer: Answer, hosts: list[str]) -> list[str | Cell]:
+    wanted = answer.severity is not Severity.OK and answer.required
+    detail = f"{answer.found}; needed: {answer.required}" if wanted else answer.found
+    return [Cell(answer.severity, _TONES[answer.severity]), answer.id, some(hosts), detail]
+
+
+def _ways_out(groups: Iterable[tuple[Answer, list[str]]]) -> Iterator[Block]:
+    """What to do about each kind of trouble, once."""
+    ways: dict[tuple[str, str], list[str]] = {}
+    fixable = False
+    for first, hosts in groups:
+        if first.severity is not Severity.OK and first.fix:
+            ways.setdefault((first.id, first.fix), []).extend(hosts)
+            fixable |= first.fixable
+    for (word, fix), hosts in ways.items():
+        first_line, *more = fix.splitlines()
+        yield f"  try: {first_line}  [{word}, {some(hosts)}]"
+        yield from (f"       {line}" for line in more)
+    if fixable:
+        yield "  kcluster check --fix repairs what is safe to repair; kcluster explain ID tells the story of a check"

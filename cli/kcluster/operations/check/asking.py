@@ -1,0 +1,103 @@
+"""Asks the hosts: one script for each host by itself, then one on all of them at the same time for the ways between."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kcluster.errors import KclusterError
+from kcluster.operations.check import disks, doors, facts, system
+from kcluster.variables.places import data_dirs
+
+if TYPE_CHECKING:
+    from kcluster.clients.ssh import Answer, Connections
+    from kcluster.model.cluster import Cluster
+
+WITHIN = 30.0
+COMMAND = "command -v python3 >/dev/null || exit 127; exec python3 -"
+_DRIVER = """import json, sys
+if sys.version_info < (3, 8):
+    print(json.dumps({{"python": ".".join(map(str, sys.version_info[:3]))}}))
+    sys.exit()
+exec(compile({source!r}, "kcluster-check", "exec"))
+main(json.loads({wanted!r}))
+"""
+
+
+@dataclass
+class Told:
+    """Everything the hosts told, and why some did not."""
+
+    hosts: dict[str, facts.Host] = field(default_factory=dict)
+    networks: dict[str, facts.Network] = field(default_factory=dict)
+    skews: dict[str, facts.Skew] = field(default_factory=dict)
+    unreachable: dict[str, KclusterError] = field(default_factory=dict)
+    no_sudo: dict[str, KclusterError] = field(default_factory=dict)
+    no_python: dict[str, str] = field(default_factory=dict)
+
+
+def ask(cluster: Cluster, connections: Connections) -> Told:
+    """Ask every host of the cluster everything."""
+    told = Told()
+    wanted = {host.name: script("check", question(cluster, host.name)) for host in cluster.hosts}
+    for name, answer in _round(told, connections, wanted).items():
+        told.hosts[name] = facts.host(answer)
+    knocking = {name: script("check_network", asked) for name, asked in doors.questions(cluster, told.hosts).items()}
+    for name, answer in _round(told, connections, knocking).items():
+        told.networks[name] = facts.network(answer)
+    return told
+
+
+def question(cluster: Cluster, name: str) -> dict[str, Any]:
+    """What is to be looked at on one host."""
+    nodes = [node for node in cluster.nodes if node.host.name == name]
+    return {
+        "directories": [path for node in nodes for path in data_dirs(node)],
+        "journals": [path for node in nodes if (path := disks.journal(node))],
+        "ports": sorted({port for node in nodes for port in doors.ports(node)}),
+        "java_homes": system.java_homes(nodes),
+        "kernel": system.KERNEL,
+        "user": nodes[0].places.user,
+    }
+
+
+def script(name: str, wanted: Mapping[str, Any]) -> str:
+    """A program for `python3 -`: one of the scripts for hosts, with its question; an old Python tells its version."""
+    source = (Path(__file__).parents[2] / "remote" / f"{name}.py").read_text()
+    return _DRIVER.format(source=source, wanted=json.dumps(wanted))
+
+
+def _round(told: Told, connections: Connections, scripts: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Run a script on each host, all at the same time; what went wrong is noted, and so is each host's clock."""
+    if not scripts:
+        return {}
+    asked = time.time()
+    answers = connections.run(COMMAND, stdin=scripts, only=list(scripts), become=True, within=WITHIN)
+    answered, read = time.time(), {}
+    for name, answer in answers.items():
+        if isinstance(answer, KclusterError):
+            # Both are an UnreachableError; only one of them says that we were in and what refused us.
+            (told.no_sudo if "sudo" in answer.message else told.unreachable)[name] = answer
+        elif (found := _read(told, name, answer)) is not None:
+            read[name] = found
+            skew = facts.skew(asked, found["begun"], found["ended"], answered)
+            told.skews[name] = told.skews.get(name, skew).narrowed(skew)
+    return read
+
+
+def _read(told: Told, name: str, answer: Answer) -> dict[str, Any] | None:
+    """The JSON of a script; without it Python is missing, too old or not whole."""
+    if answer.code == 127 and not answer.stdout:
+        told.no_python[name] = "there is no python3"
+    elif answer.code:
+        told.no_python[name] = f"python3 ended with {answer.code}: {(answer.stderr.splitlines() or ['no word'])[-1]}"
+    else:
+        found: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
+        if "begun" in found:
+            return found
+        told.no_python[name] = f"Python {found['python']}"
+    return None

@@ -1,0 +1,135 @@
+"""The port matrix as the inventory wants it: which host must reach which port of which other one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kcluster.model.broker import Broker
+from kcluster.model.ensemble import Server
+from kcluster.model.quorum import Controller
+from kcluster.variables.places import UNITS
+
+if TYPE_CHECKING:
+    from kcluster.model.cluster import Cluster
+    from kcluster.model.node import Node
+    from kcluster.operations.check.facts import Host
+
+EVERYWHERE = ("", "0.0.0.0", "::", "*")
+"""What a listener's `host` says when it binds every address."""
+
+
+@dataclass(frozen=True)
+class Door:
+    """One port of one node, and who must reach it."""
+
+    host: str
+    """The inventory name of the host it is on."""
+    address: str
+    """The name or address under which others know it."""
+    port: int
+    """The port under which others know it."""
+    opens: int
+    """The port the node listens on; another one only behind a translation of addresses."""
+    bind: str
+    callers: tuple[str, ...]
+    vital: tuple[str, ...]
+    """The callers without whose way in the cluster does not work."""
+    optional: bool = False
+    """Whether a node that runs well may leave it closed: only ZooKeeper's leader opens the peer port."""
+
+    @property
+    def label(self) -> str:
+        """As people know it: "h1:9092"."""
+        return f"{self.address if self.port != self.opens else self.host}:{self.port}"
+
+
+def doors(cluster: Cluster) -> tuple[Door, ...]:
+    """Every door that matters between hosts."""
+    return tuple(door for node in cluster.nodes for door in _of(cluster, node) if door.callers)
+
+
+def ports(node: Node) -> tuple[int, ...]:
+    """The ports a node listens on."""
+    extra = node.environment.get("JMX_PORT", "")
+    return (*_own_ports(node), *((int(extra),) if extra.isdigit() else ()))
+
+
+def own_names(cluster: Cluster, host: str) -> tuple[str, ...]:
+    """The names and addresses under which the others know a host."""
+    found = (door.address for node in cluster.nodes for door in _of(cluster, node) if door.host == host)
+    return tuple(dict.fromkeys(found))
+
+
+def running(cluster: Cluster, told: Mapping[str, Host]) -> set[str]:
+    """The nodes whose own unit holds a port of theirs."""
+    return {
+        node.name
+        for node in cluster.nodes
+        if (seen := told.get(node.host.name))
+        and any(port in seen.ports and ours(seen.ports[port].unit, node) for port in _own_ports(node))
+    }
+
+
+def ours(unit: str, node: Node) -> bool:
+    """Whether a unit is the one of this node."""
+    return unit == f"{UNITS[node.kind]}.service"
+
+
+def questions(cluster: Cluster, told: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
+    """What each host that can be asked must open and where it must knock, as JSON for the script."""
+    alive = running(cluster, told)
+    wanted = [door for door in doors(cluster) if door.host in told]
+    closed = {(node.host.name, port) for node in cluster.nodes if node.name not in alive for port in _own_ports(node)}
+    return {
+        host: {
+            "open": list(_openings(host, wanted, closed - {(host, port) for port in seen.ports}, told)),
+            "knock": list(dict.fromkeys((door.address, door.port) for door in wanted if host in door.callers)),
+            "own_names": own_names(cluster, host),
+        }
+        for host, seen in told.items()
+    }
+
+
+def _openings(
+    host: str, wanted: Iterable[Door], closed: set[tuple[str, int]], told: Mapping[str, Host]
+) -> Iterator[dict[str, Any]]:
+    """The doors that nobody has open yet, each with the number of those who will come."""
+    callers: dict[tuple[int, str], set[tuple[str, str, int]]] = {}
+    for door in wanted:
+        if door.host == host and (host, door.opens) in closed:
+            come = {(caller, door.address, door.port) for caller in door.callers if caller in told}
+            callers.setdefault((door.opens, door.bind), set()).update(come)
+    for (port, bind), come in callers.items():
+        yield {"port": port, "host": "0.0.0.0" if bind in EVERYWHERE else bind, "expected": len(come)}
+
+
+def _of(cluster: Cluster, node: Node) -> Iterator[Door]:
+    host, others = node.host, [each.name for each in cluster.hosts if each != node.host]
+    brokers = tuple(name for name in others if any(broker.host.name == name for broker in cluster.brokers))
+    keepers = tuple(name for name in others if any(keeper.host.name == name for keeper in cluster.metadata.nodes))
+    if isinstance(node, Broker):
+        for listener in node.listeners:
+            vital = brokers if listener == node.internal else ()
+            address, port = listener.advertised_host, listener.advertised_port
+            yield Door(host.name, address, port, listener.port, listener.host, tuple(others), vital)
+    elif isinstance(node, Server):
+        yield _plain(node, node.client_port, brokers)
+        yield _plain(node, node.peer_port, keepers, optional=True)
+        yield _plain(node, node.election_port, keepers)
+    elif isinstance(node, Controller):
+        yield _plain(node, node.port, tuple(dict.fromkeys((*keepers, *brokers))))
+
+
+def _plain(node: Node, port: int, callers: tuple[str, ...], *, optional: bool = False) -> Door:
+    return Door(node.host.name, node.host.address, port, port, "", callers, callers, optional)
+
+
+def _own_ports(node: Node) -> tuple[int, ...]:
+    if isinstance(node, Server):
+        return (node.client_port, node.peer_port, node.election_port)
+    if isinstance(node, Controller):
+        return (node.port,)
+    assert isinstance(node, Broker)
+    return tuple(listener.port for listener in node.listeners)

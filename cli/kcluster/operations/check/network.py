@@ -1,0 +1,183 @@
+"""What is judged between hosts: ports, names, ways and clocks. Pure: facts in, answers out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from kcluster.model.broker import Broker
+from kcluster.model.ensemble import Server
+from kcluster.operations.check.answers import Answer, Severity
+from kcluster.operations.check.doors import EVERYWHERE, Door, doors, ours, ports, running
+
+if TYPE_CHECKING:
+    from kcluster.model.cluster import Cluster
+    from kcluster.operations.check.facts import Host, Network, Skew
+
+UNEVEN, TOO_UNEVEN = 0.5, 5.0
+_UNRESOLVED = "does not resolve"
+
+
+def answers(
+    cluster: Cluster, told: Mapping[str, Host], networks: Mapping[str, Network], skews: Mapping[str, Skew]
+) -> Iterator[Answer]:
+    """Everything between the hosts that answered."""
+    for name in told:
+        yield from taken(cluster, name, told[name], networks.get(name))
+        yield from bound(cluster, name, told[name])
+    for name, network in networks.items():
+        yield from own_names(cluster, name, network)
+        yield from names(name, network)
+    yield from matrix(cluster, told, networks)
+    yield from clocks(skews)
+
+
+def taken(cluster: Cluster, name: str, host: Host, network: Network | None = None) -> Iterator[Answer]:
+    """The ports of every node are free, or its own unit holds them."""
+    for node in cluster.nodes:
+        if node.host.name != name:
+            continue
+        for port in ports(node):
+            holder, refused = host.ports.get(port), (network.unopened if network else {}).get(port, "")
+            if holder and not ours(holder.unit, node):
+                who = f"pid {holder.pid}, {holder.program}" if holder.pid else "a program that is not to be seen"
+                fix = (
+                    f"systemctl stop {holder.unit}"
+                    if holder.unit.endswith(".service")
+                    else f"kill {holder.pid or 'it'}"
+                )
+                told = f"port {port} of {node.name} is held by {who}"
+                yield Answer("port-taken", Severity.ERROR, name, told, "a free port", f"{fix}, or another port")
+            elif refused and "assign" not in refused:
+                told, fix = f"port {port} of {node.name} cannot be opened: {refused}", "kcluster explain port-taken"
+                yield Answer("port-taken", Severity.ERROR, name, told, "a free port", fix)
+            else:
+                yield Answer("port-taken", Severity.OK, name, f"port {port}: {'our unit' if holder else 'free'}")
+
+
+def bound(cluster: Cluster, name: str, host: Host) -> Iterator[Answer]:
+    """Every address that a listener binds is one of its host; names are left to the resolver."""
+    listeners = [
+        each for node in cluster.nodes if isinstance(node, Broker) for each in node.listeners if node.host.name == name
+    ]
+    for listener in listeners:
+        numeric = listener.host.replace(".", "").isdigit() or ":" in listener.host
+        if listener.host in EVERYWHERE or not numeric or listener.host in host.addresses:
+            yield Answer(
+                "bind-address", Severity.OK, name, f"listener {listener.name}: {listener.host or 'every address'}"
+            )
+        else:
+            told = f"listener {listener.name} binds {listener.host}, which the host does not have"
+            fix = f"leave host of the listener out, or use one of {', '.join(host.addresses)}"
+            yield Answer("bind-address", Severity.ERROR, name, told, "an address of the host", fix)
+
+
+def own_names(cluster: Cluster, name: str, network: Network) -> Iterator[Answer]:
+    """A host does not take its own name for a loopback address; ZooKeeper would then hear nobody."""
+    servers = {node.host.address for node in cluster.nodes if isinstance(node, Server) and node.host.name == name}
+    alone = len(cluster.hosts) == 1
+    for own, found in network.own_names.items():
+        loops = [address for address in found if address.startswith("127.") or address == "::1"]
+        if not loops or alone:
+            yield Answer("own-name", Severity.OK, name, f"{own} is {', '.join(found) or 'unknown here'}")
+            continue
+        severity = Severity.ERROR if own in servers else Severity.WARNING
+        fix = f"take {own} out of the line of {loops[0]} in /etc/hosts"
+        yield Answer("own-name", severity, name, f"{own} is {loops[0]} on the host itself", "its address", fix)
+
+
+def names(name: str, network: Network) -> Iterator[Answer]:
+    """Every name of the others resolves."""
+    asked = dict.fromkeys(other for other, _ in network.knocks)
+    lost = {other for (other, _), why in network.knocks.items() if why.startswith(_UNRESOLVED)}
+    lost |= {own for own, found in network.own_names.items() if not found}
+    for other in sorted(lost):
+        fix = f"add {other} to DNS or to /etc/hosts of {name}"
+        yield Answer("name-resolution", Severity.ERROR, name, f"{other} does not resolve", "a known name", fix)
+    if not lost:
+        yield Answer("name-resolution", Severity.OK, name, f"{len(asked)} names of others resolve")
+
+
+def matrix(cluster: Cluster, told: Mapping[str, Host], networks: Mapping[str, Network]) -> Iterator[Answer]:
+    """Every host reaches the ports of the others; what nobody reaches is one answer."""
+    wanted = [door for door in doors(cluster) if door.host in told]
+    failed = _failures(wanted, networks, running_hosts(cluster, told))
+    for (owner, callers, why, severity), labels in _grouped(wanted, failed, networks).items():
+        fix = f"open {'the ports' if len(labels) > 1 else 'the port'} between the hosts: kcluster explain port-matrix"
+        who = callers[0] if len(callers) == 1 else "no other host"
+        place = callers[0] if len(callers) == 1 else owner
+        verb = "cannot reach" if len(callers) == 1 else "can reach"
+        yield Answer("port-matrix", severity, place, f"{who} {verb} {_listed(labels)} ({why})", "a way through", fix)
+    for caller in networks:
+        knocked = [door for door in wanted if caller in door.callers]
+        if knocked and not any(caller == other for other, _ in failed):
+            hosts = len({door.host for door in knocked})
+            yield Answer("port-matrix", Severity.OK, caller, f"reaches {len(knocked)} ports of {hosts} hosts")
+
+
+def running_hosts(cluster: Cluster, told: Mapping[str, Host]) -> set[tuple[str, int]]:
+    """The ports of nodes that run: there a closed peer port is only a follower."""
+    alive = running(cluster, told)
+    return {(node.host.name, port) for node in cluster.nodes if node.name in alive for port in ports(node)}
+
+
+def _failures(
+    wanted: Iterable[Door], networks: Mapping[str, Network], alive: set[tuple[str, int]]
+) -> dict[tuple[str, Door], str]:
+    found = {}
+    for door in wanted:
+        for caller in door.callers:
+            why = networks[caller].knocks.get((door.address, door.port), "") if caller in networks else ""
+            passed = why == "refused" and door.optional and (door.host, door.opens) in alive
+            if why and not passed and not why.startswith(_UNRESOLVED):
+                found[caller, door] = why
+    return found
+
+
+def _grouped(
+    wanted: Iterable[Door], failed: Mapping[tuple[str, Door], str], networks: Mapping[str, Network]
+) -> dict[tuple[str, tuple[str, ...], str, Severity], list[str]]:
+    """The doors by owner, by who cannot reach them (one host, or all), by reason and by weight."""
+    groups: dict[tuple[str, tuple[str, ...], str, Severity], list[str]] = {}
+    for door in wanted:
+        shut = {caller: failed[caller, door] for caller in door.callers if (caller, door) in failed}
+        asked = [caller for caller in door.callers if caller in networks]
+        everyone = len(shut) == len(asked) > 1 and len(set(shut.values())) == 1
+        for callers in [tuple(shut)] if everyone else [(caller,) for caller in shut]:
+            vital = any(caller in door.vital for caller in callers)
+            key = (door.host, callers if not everyone else ("", door.host), shut[callers[0]], _weight(vital))
+            groups.setdefault(key, []).append(door.label)
+    return groups
+
+
+def _weight(vital: bool) -> Severity:
+    return Severity.ERROR if vital else Severity.WARNING
+
+
+def _listed(labels: list[str]) -> str:
+    words = list(dict.fromkeys(labels))
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+def clocks(skews: Mapping[str, Skew]) -> Iterator[Answer]:
+    """The clocks agree: each with the one in the middle, and only what is certain counts."""
+    if len(skews) < 2:
+        return
+    order = sorted(skews, key=lambda name: skews[name].middle)
+    middle = order[(len(order) - 1) // 2]
+    for name, skew in skews.items():
+        certain = max(skew.low - skews[middle].high, skews[middle].low - skew.high, 0.0)
+        away = skew.middle - skews[middle].middle
+        told = f"{abs(away):.1f} s {'ahead of' if away > 0 else 'behind'} {middle}"
+        if certain > UNEVEN:
+            severity = Severity.ERROR if certain > TOO_UNEVEN else Severity.WARNING
+            yield Answer(
+                "clock-skew",
+                severity,
+                name,
+                told,
+                f"{UNEVEN} s or less",
+                "apt-get install chrony, or dnf install chrony",
+            )
+        else:
+            yield Answer("clock-skew", Severity.OK, name, "agrees with the others")

@@ -1,0 +1,44 @@
+"""Repairs what is safe to repair: the account, directories, kernel settings and Java, with the role `host`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kcluster.model.finding import some
+
+if TYPE_CHECKING:
+    from kcluster.clients.ansible import Event, Outcome
+    from kcluster.operations.check.answers import Answer
+    from kcluster.results import Progress
+
+PLAYBOOK = "kcluster.kafka.prepare"
+
+
+def described(answers: Iterable[Answer]) -> str:
+    """What would be repaired: "java-version on h1 and h2, max-map-count on h3"."""
+    hosts: dict[str, list[str]] = {}
+    for each in answers:
+        hosts.setdefault(each.id, []).append(each.host)
+    return ", ".join(f"{word} on {some(names)}" for word, names in hosts.items())
+
+
+def repair(inventory: Path, answers: Iterable[Answer], progress: Progress, *, become_password: str = "") -> Outcome:
+    """Prepare the hosts that need it; raises what went wrong there."""
+    from kcluster.clients import ansible
+
+    def tell(event: Event) -> None:
+        if event.status is ansible.Status.CHANGED:
+            progress(f"{event.host}: {event.task}")
+
+    answers = list(answers)
+    java = any(each.id == "java-version" for each in answers)
+    return ansible.play(
+        PLAYBOOK,
+        inventory,
+        on_event=tell,
+        extra={"kafka_install_java": True} if java else {},
+        limit=sorted({each.host for each in answers}),
+        become_password=become_password,
+    )

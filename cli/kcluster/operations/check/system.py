@@ -1,0 +1,177 @@
+"""What is judged of a host as a whole: its system, Java, memory, kernel and shell. Pure: facts in, answers out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kcluster.clients.java import Java as Runtime
+from kcluster.model.node import Kind
+from kcluster.operations.check.answers import Answer, Severity
+
+if TYPE_CHECKING:
+    from kcluster.model.cluster import Cluster
+    from kcluster.model.node import Node
+    from kcluster.operations.check.facts import Host
+
+KNOWN = {"debian", "ubuntu", "rhel", "fedora", "centos", "rocky", "almalinux", "ol"}
+OPEN_FILES = 200_000
+"""What the units ask for with LimitNOFILE."""
+MAPS, SWAPPINESS = 262_144, 10
+SHELL_SECONDS = 1.0
+KERNEL = ("vm/swappiness", "vm/max_map_count", "fs/nr_open")
+_UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
+
+
+def answers(cluster: Cluster, name: str, host: Host, *, installs_java: bool = False) -> Iterator[Answer]:
+    """Everything about one host that answered."""
+    nodes = [node for node in cluster.nodes if node.host.name == name]
+    yield Answer("python-version", Severity.OK, name, host.python)
+    yield os_family(name, host)
+    yield systemd(name, host)
+    for home in java_homes(nodes):
+        yield java(cluster, name, host, home, installs_java=installs_java)
+    yield heaps(name, host, nodes)
+    yield swap(name, host)
+    yield swappiness(name, host)
+    if any(node.kind is Kind.BROKER for node in nodes):
+        yield maps(name, host)
+    yield open_files(name, host)
+    yield huge_pages(name, host)
+    yield shell(name, host)
+
+
+def python(name: str, found: str) -> Answer:
+    """Python is missing or too old."""
+    fix = "apt-get install python3, or dnf install python3"
+    return Answer("python-version", Severity.ERROR, name, found, "Python 3.8 or newer as python3", fix)
+
+
+def os_family(name: str, host: Host) -> Answer:
+    """The system is one that the roles know."""
+    words = {host.os.get("ID", ""), *host.os.get("ID_LIKE", "").split()}
+    title = host.os.get("PRETTY_NAME") or host.os.get("ID") or "an unknown system"
+    if words & KNOWN:
+        return Answer("os-family", Severity.OK, name, title)
+    return Answer(
+        "os-family", Severity.WARNING, name, title, "Debian, Ubuntu, RHEL or their kin", "kcluster explain os-family"
+    )
+
+
+def systemd(name: str, host: Host) -> Answer:
+    """systemd runs the host."""
+    if host.systemd:
+        return Answer("systemd", Severity.OK, name, "runs the host")
+    return Answer("systemd", Severity.ERROR, name, "does not run the host", "systemd", "boot the host with systemd")
+
+
+def java_homes(nodes: list[Node]) -> tuple[str, ...]:
+    """The different JAVA_HOME values of the nodes; empty for Java on the path."""
+    return tuple(dict.fromkeys(node.environment.get("JAVA_HOME", "") for node in nodes))
+
+
+def java(cluster: Cluster, name: str, host: Host, home: str, *, installs_java: bool) -> Answer:
+    """Java is there and new enough; where provision installs it anyhow, a missing one is a warning."""
+    found, where = host.java.get(home), f" at JAVA_HOME={home}" if home else ""
+    needed = f"Java {cluster.release.java} or newer for Kafka {cluster.release.version}"
+    severity = Severity.WARNING if installs_java and not home else Severity.ERROR
+    if not found:
+        return Answer("java-version", severity, name, f"no Java{where}", needed, _install(host), fixable=not home)
+    if Runtime(Path(home), found.version).feature < cluster.release.java:
+        told = f"Java {found.version or 'of unknown version'} ({found.program})"
+        return Answer("java-version", severity, name, told, needed, _install(host), fixable=not home)
+    return Answer("java-version", Severity.OK, name, f"Java {found.version}{where}")
+
+
+def _install(host: Host) -> str:
+    families = f"{host.os.get('ID', '')} {host.os.get('ID_LIKE', '')}".split()
+    debian = bool({"debian", "ubuntu"} & set(families)) or not families
+    return "apt-get install openjdk-17-jre-headless" if debian else "dnf install java-17-openjdk-headless"
+
+
+def size(heap: str) -> int:
+    """Bytes of a heap as the inventory writes it: 512m, 6g."""
+    number, unit = heap.rstrip("kKmMgGtT"), heap[-1].lower()
+    return int(number) << _UNITS.get(unit, 0)
+
+
+def heaps(name: str, host: Host, nodes: list[Node]) -> Answer:
+    """The heaps of all nodes of the host fit into its memory."""
+    wanted = sum(size(node.heap) for node in nodes)
+    told = f"heaps of {amount(wanted)} in {amount(host.memory)} of memory"
+    fix = "lower " + " and ".join(sorted({_HEAPS[node.kind] for node in nodes})) + f" of {name}"
+    if wanted > host.memory:
+        return Answer("memory-heap", Severity.ERROR, name, told, "heaps that fit, better at most half", fix)
+    if wanted > 0.75 * host.memory:
+        return Answer("memory-heap", Severity.WARNING, name, told, "at most 75 %, for the page cache", fix)
+    return Answer("memory-heap", Severity.OK, name, told)
+
+
+_HEAPS = {Kind.ZOOKEEPER: "zookeeper_heap", Kind.CONTROLLER: "kafka_controller_heap", Kind.BROKER: "kafka_heap"}
+
+
+def amount(number: float) -> str:
+    """Bytes as people read them."""
+    for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if number >= 1 << shift:
+            return f"{number / (1 << shift):.1f} {unit}"
+    return f"{number:.0f} B"
+
+
+def swap(name: str, host: Host) -> Answer:
+    """The host does not swap."""
+    if not host.swaps:
+        return Answer("swap", Severity.OK, name, "off")
+    fix = "swapoff -a, and take the swap line out of /etc/fstab"
+    return Answer("swap", Severity.WARNING, name, f"on: {', '.join(host.swaps)}", "no swap", fix)
+
+
+def swappiness(name: str, host: Host) -> Answer:
+    """vm.swappiness is low where there is swap."""
+    value = host.kernel.get("vm/swappiness", "")
+    if not value.isdigit() or int(value) <= SWAPPINESS:
+        return Answer("swappiness", Severity.OK, name, value or "not known")
+    severity = Severity.WARNING if host.swaps else Severity.INFO
+    return Answer(
+        "swappiness", severity, name, value, f"{SWAPPINESS} or less", _sysctl("vm.swappiness", 1), fixable=True
+    )
+
+
+def maps(name: str, host: Host) -> Answer:
+    """vm.max_map_count is high enough for a broker's segments."""
+    value = host.kernel.get("vm/max_map_count", "")
+    if not value.isdigit() or int(value) >= MAPS:
+        return Answer("max-map-count", Severity.OK, name, value or "not known")
+    fix = _sysctl("vm.max_map_count", MAPS)
+    return Answer("max-map-count", Severity.WARNING, name, value, f"{MAPS} or more", fix, fixable=True)
+
+
+def open_files(name: str, host: Host) -> Answer:
+    """The kernel allows as many open files as the units ask for."""
+    value = host.kernel.get("fs/nr_open", "")
+    if not value.isdigit() or int(value) >= OPEN_FILES:
+        return Answer("open-files", Severity.OK, name, f"the kernel allows {value or 'an unknown number'}")
+    told = f"the kernel allows {value} for one process"
+    return Answer("open-files", Severity.ERROR, name, told, f"{OPEN_FILES} or more", _sysctl("fs.nr_open", 1_048_576))
+
+
+def _sysctl(key: str, value: int) -> str:
+    return f"echo '{key} = {value}' >> /etc/sysctl.d/60-kafka.conf && sysctl --system"
+
+
+def huge_pages(name: str, host: Host) -> Answer:
+    """Transparent huge pages are not forced on every program."""
+    if host.huge_pages != "always":
+        return Answer("huge-pages", Severity.OK, name, host.huge_pages or "not there")
+    fix = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
+    return Answer("huge-pages", Severity.WARNING, name, "always", "madvise or never", fix)
+
+
+def shell(name: str, host: Host) -> Answer:
+    """A command over SSH starts without delay."""
+    if host.startup is None or host.startup <= SHELL_SECONDS:
+        return Answer("login-shell", Severity.OK, name, "starts without delay")
+    told = f"{host.startup:.1f} s from the login to the first line of a command"
+    fix = "look for slow lines in .bashrc or .profile of the account: kcluster explain login-shell"
+    return Answer("login-shell", Severity.WARNING, name, told, f"{SHELL_SECONDS:.0f} s or less", fix)

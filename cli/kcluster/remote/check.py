@@ -1,0 +1,279 @@
+"""Runs on a host, fed to `python3 -` with the standard library only: tells what `kcluster check` must know of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+SAMPLES, SAMPLE_SECONDS = 30, 1.0
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def examine(wanted: dict[str, Any]) -> dict[str, Any]:
+    """Everything about this host by itself; the disks are timed while the rest is read."""
+    begun = time.time()
+    probes = {path: Probe(path) for path in wanted["journals"]}
+    told = {
+        "begun": begun,
+        "startup": since_login(),
+        "root": os.geteuid() == 0,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "os": dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', text("/etc/os-release"), re.M)),
+        "systemd": os.path.isdir("/run/systemd/system"),
+        "java": {home: java(home) for home in wanted["java_homes"]},
+        "memory": memory(),
+        "swaps": [line.split()[0] for line in text("/proc/swaps").splitlines()[1:]],
+        "kernel": {key: text("/proc/sys/" + key).strip() for key in wanted["kernel"]},
+        "huge_pages": re.findall(r"\[(\w+)\]", text("/sys/kernel/mm/transparent_hugepage/enabled")),
+        "directories": {path: directory(path) for path in wanted["directories"]},
+        "ports": held(wanted["ports"]),
+        "addresses": addresses(),
+        "account": account(wanted["user"]),
+    }
+    told["journals"] = {path: probe.result() for path, probe in probes.items()}
+    return dict(told, ended=time.time())
+
+
+def text(path: str) -> str:
+    """What a file says; nothing when it cannot be read."""
+    try:
+        with open(path, errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def since_login() -> float | None:
+    """Seconds since sshd started the shell of this session: what its start-up files cost each command."""
+    process = os.getpid()
+    while process > 1:
+        fields = text(f"/proc/{process}/stat").rpartition(")")[2].split()
+        if not fields:
+            return None
+        parent = int(fields[1])
+        if text(f"/proc/{parent}/comm").startswith("sshd"):
+            ticks = os.sysconf("SC_CLK_TCK")
+            return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / ticks
+        process = parent
+    return None
+
+
+def memory() -> int:
+    """Bytes of memory; of a container as much as it may use."""
+    found = re.search(r"^MemTotal:\s+(\d+)", text("/proc/meminfo"), re.M)
+    total = int(found.group(1)) * 1024 if found else 0
+    limit = text("/sys/fs/cgroup/memory.max").strip()
+    return min(total, int(limit)) if limit.isdigit() else total
+
+
+def java(home: str) -> dict[str, str] | None:
+    """Where a unit would find Java, and its version; the `release` file tells it without starting a JVM."""
+    program = os.path.join(home, "bin/java") if home else shutil.which("java", path=SYSTEM_PATH)
+    if not program or not os.access(program, os.X_OK):
+        return None
+    place = os.path.dirname(os.path.dirname(os.path.realpath(program)))
+    found = re.search(r'^JAVA_VERSION="(.+)"', text(os.path.join(place, "release")), re.M)
+    found = found or re.search(r'version "(.+?)"', spoken([program, "-version"]))
+    return {"program": program, "version": found.group(1) if found else ""}
+
+
+def spoken(command: list[str]) -> str:
+    """What a program says, on either stream."""
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode(errors="replace")
+
+
+def account(user: str) -> int | None:
+    """The number of an account; nothing when there is none."""
+    try:
+        return pwd.getpwnam(user).pw_uid
+    except KeyError:
+        return None
+
+
+def directory(path: str) -> dict[str, Any]:
+    """A data directory, or the nearest one above it that is there, and the disk below it."""
+    there = nearest(path)
+    disk, meta = os.statvfs(there), text(path + "/meta.properties")
+    mount, kind = mounted(there)
+    return {
+        "exists": os.path.isdir(path),
+        "nearest": there,
+        "owner": os.stat(path).st_uid if os.path.isdir(path) else None,
+        "mount": mount,
+        "filesystem": kind,
+        "unmounted": missing_mount(path),
+        "read_only": bool(disk.f_flag & os.ST_RDONLY),
+        "free": disk.f_bavail * disk.f_frsize,
+        "total": disk.f_blocks * disk.f_frsize,
+        "free_inodes": disk.f_favail,
+        "inodes": disk.f_files,
+        "entries": sorted(os.listdir(path)) if os.path.isdir(path) else [],
+        "meta": dict(line.strip().split("=", 1) for line in meta.splitlines() if re.match(r"\s*[\w.]+=", line)),
+        "myid": text(path + "/myid").strip(),
+    }
+
+
+def nearest(path: str) -> str:
+    """The path, or the nearest directory above it that is there."""
+    while not os.path.isdir(path):
+        path = os.path.dirname(path)
+    return path
+
+
+def within(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies in it."""
+    return (path + "/").startswith(folder.rstrip("/") + "/")
+
+
+def mounts() -> Iterator[tuple[str, str]]:
+    """Every mount as its point and its file system, in the order they were made."""
+    for line in text("/proc/self/mountinfo").splitlines():
+        before, _, after = line.partition(" - ")
+        yield unescaped(before.split()[4]), after.split()[0]
+
+
+def unescaped(word: str) -> str:
+    """A path as it is, from the spelling of fstab and mountinfo."""
+    return re.sub(r"\\(\d{3})", lambda found: chr(int(found.group(1), 8)), word)
+
+
+def mounted(path: str) -> tuple[str, str]:
+    """The mount a path lies on: the deepest, and of several at one point the last."""
+    real = os.path.realpath(path)
+    found = [each for each in mounts() if within(real, each[0])]
+    return max(reversed(found), key=lambda each: len(each[0])) if found else ("/", "")
+
+
+def missing_mount(path: str) -> str:
+    """A mount point above the path that fstab or a unit promises and that is not mounted; empty when all are."""
+    there = {point for point, _ in mounts()}
+    promised = [point for point in promises() if within(path, point) and point != "/"]
+    return next((point for point in sorted(promised, key=len) if point not in there), "")
+
+
+def promises() -> Iterator[str]:
+    """The mount points that fstab and mount units name."""
+    for line in text("/etc/fstab").splitlines():
+        words = line.split()
+        if len(words) > 1 and not words[0].startswith("#") and words[1].startswith("/"):
+            yield unescaped(words[1]).rstrip("/") or "/"
+    folder = "/etc/systemd/system"
+    for name in os.listdir(folder) if os.path.isdir(folder) else []:
+        if name.endswith(".mount"):
+            found = re.search(r"^Where=(.+)$", text(os.path.join(folder, name)), re.M)
+            if found:
+                yield found.group(1).strip().rstrip("/")
+
+
+class Probe:
+    """Times small synced writes on the disk of a directory, in a thread of its own."""
+
+    def __init__(self, path: str) -> None:
+        self.place, self.problem = probe_place(path), ""
+        self.times: list[float] = []
+        self.thread = threading.Thread(target=self.work)
+        self.thread.start()
+
+    def work(self) -> None:
+        """Write 4 KiB and wait for the disk, again and again, in a file that has no name."""
+        if not self.place:
+            self.problem = "it holds data and is a mount of its own: nothing is written into it"
+            return
+        try:
+            with tempfile.TemporaryFile(dir=self.place, prefix=".kcluster-check-") as file:
+                self.measure(file.fileno())
+        except OSError as problem:
+            self.problem = problem.strerror or str(problem)
+
+    def measure(self, file: int) -> None:
+        """So many samples, or as many as the time allows."""
+        ending = time.monotonic() + SAMPLE_SECONDS
+        while len(self.times) < SAMPLES and time.monotonic() < ending:
+            begun = time.monotonic()
+            os.pwrite(file, b"k" * 4096, len(self.times) * 4096)
+            os.fdatasync(file)
+            self.times.append(time.monotonic() - begun)
+
+    def result(self) -> dict[str, Any]:
+        """The times in milliseconds, sorted."""
+        self.thread.join()
+        times = sorted(round(each * 1000, 3) for each in self.times)
+        return {"place": self.place, "times": times, "problem": self.problem}
+
+
+def probe_place(path: str) -> str | None:
+    """Where writing tells the same as in the directory, but never in a directory with data."""
+    if not os.path.isdir(path):
+        return nearest(path)
+    if not set(os.listdir(path)) - {"lost+found"}:
+        return path
+    above = os.path.dirname(os.path.realpath(path))
+    return above if os.stat(above).st_dev == os.stat(path).st_dev else None
+
+
+def held(ports: list[int]) -> dict[str, dict[str, Any]]:
+    """The ports that somebody listens on, with the process and the unit it belongs to."""
+    sockets = {}
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in text(table).splitlines()[1:]:
+            words = line.split()
+            port = int(words[1].rpartition(":")[2], 16)
+            if words[3] == "0A" and port in ports:
+                sockets[f"socket:[{words[9]}]"] = port
+    found: dict[str, dict[str, Any]] = {
+        str(port): {"pid": None, "program": "", "unit": ""} for port in sockets.values()
+    }
+    for process, port in owners(sockets):
+        found[str(port)] = {"pid": process, "program": program(process), "unit": unit(process)}
+    return found
+
+
+def owners(sockets: dict[str, int]) -> Iterator[tuple[int, int]]:
+    """The processes that hold one of these sockets."""
+    for process in os.listdir("/proc") if sockets else []:
+        folder = f"/proc/{process}/fd"
+        try:
+            names = os.listdir(folder) if process.isdigit() else []
+            links = [os.readlink(os.path.join(folder, name)) for name in names]
+        except OSError:
+            continue  # it has ended, or is not ours to see
+        for link in links:
+            if link in sockets:
+                yield int(process), sockets[link]
+
+
+def program(process: int) -> str:
+    """What a process was called with, shortened."""
+    words = text(f"/proc/{process}/cmdline").replace("\0", " ").strip()
+    return words if len(words) <= 60 else words[:57] + "..."
+
+
+def unit(process: int) -> str:
+    """The systemd unit of a process; empty when it is in none."""
+    found = re.findall(r"[^/\n]+\.(?:service|scope)", text(f"/proc/{process}/cgroup"))
+    return str(found[-1]) if found else ""
+
+
+def addresses() -> list[str]:
+    """The addresses of this host."""
+    answer = spoken(["ip", "-o", "addr"])
+    return sorted(set(re.findall(r"\binet6? ([0-9a-fA-F.:]+)", answer)))
+
+
+def main(wanted: dict[str, Any]) -> None:
+    """One line of JSON for `kcluster`."""
+    print(json.dumps(examine(wanted)))

@@ -1,0 +1,109 @@
+"""Runs on every host at once, fed to `python3 -`: the port matrix of `kcluster check`, with doors of its own."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from typing import Any
+
+OPEN_SECONDS = 3.0
+RETRY_SECONDS = 2.0
+CONNECT_SECONDS = 1.5
+
+
+def network(wanted: dict[str, Any]) -> dict[str, Any]:
+    """Knock at every door of the others, and hold the own doors open until all of them have knocked."""
+    begun = time.time()
+    doors = [Door(each, begun) for each in wanted["open"]]
+    knocks = [Knock(each, begun) for each in wanted["knock"]]
+    names = {name: resolved(name) for name in wanted["own_names"]}
+    for thread in [*knocks, *doors]:
+        thread.join()
+    return {
+        "begun": begun,
+        "ended": time.time(),
+        "own_names": names,
+        "unopened": {str(door.port): door.problem for door in doors if door.problem},
+        "knocks": [[knock.host, knock.port, knock.problem] for knock in knocks],
+    }
+
+
+def resolved(name: str) -> list[str]:
+    """The addresses of a name; none when it has none."""
+    try:
+        return sorted({str(found[4][0]) for found in socket.getaddrinfo(name, None, 0, socket.SOCK_STREAM)})
+    except OSError:
+        return []
+
+
+class Door(threading.Thread):
+    """A listener for a port that nobody listens on yet."""
+
+    def __init__(self, wanted: dict[str, Any], begun: float) -> None:
+        super().__init__()
+        self.port, self.expected, self.problem = wanted["port"], wanted["expected"], ""
+        self.ending = begun + OPEN_SECONDS
+        self.host = wanted["host"]
+        self.start()
+
+    def run(self) -> None:
+        """Accept as many as are expected, or until the time is over."""
+        try:
+            family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+            with socket.socket(family, socket.SOCK_STREAM) as listener:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listener.bind((self.host, self.port))
+                listener.listen(64)
+                self.serve(listener)
+        except OSError as problem:
+            self.problem = problem.strerror or str(problem)
+
+    def serve(self, listener: socket.socket) -> None:
+        """Answer each caller by hanging up."""
+        callers = 0
+        while callers < self.expected and time.time() < self.ending:
+            listener.settimeout(max(0.01, self.ending - time.time()))
+            try:
+                listener.accept()[0].close()
+            except socket.timeout:  # noqa: UP041  # before Python 3.10 it is not TimeoutError
+                return
+            callers += 1
+
+
+class Knock(threading.Thread):
+    """One try after the other to reach a door, until it opens, stays silent, or the time is over."""
+
+    def __init__(self, wanted: tuple[str, int], begun: float) -> None:
+        super().__init__()
+        self.host, self.port = wanted
+        self.problem, self.ending = "", begun + RETRY_SECONDS
+        self.start()
+
+    def run(self) -> None:
+        """A refusal is tried again: the other host may not have opened its door yet."""
+        while True:
+            self.problem = self.knock()
+            if not self.problem.startswith("refused") or time.time() > self.ending:
+                return
+            time.sleep(0.03)
+
+    def knock(self) -> str:
+        """Why the door does not open; empty when it does."""
+        try:
+            socket.create_connection((self.host, self.port), CONNECT_SECONDS).close()
+        except socket.gaierror as problem:
+            return f"does not resolve: {problem.strerror}"
+        except socket.timeout:  # noqa: UP041  # before Python 3.10 it is not TimeoutError
+            return "timed out"
+        except ConnectionRefusedError:
+            return "refused"
+        except OSError as problem:
+            return problem.strerror or str(problem)
+        return ""
+
+
+def main(wanted: dict[str, Any]) -> None:
+    """One line of JSON for `kcluster`."""
+    print(json.dumps(network(wanted)))
