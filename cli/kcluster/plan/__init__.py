@@ -24,7 +24,6 @@ __all__ = [
     "Roles",
     "Start",
     "folders",
-    "order",
     "plan",
 ]
 
@@ -49,23 +48,27 @@ class Roles:
 def plan(cluster: Cluster, seen: Mapping[str, HostSeen], roles: Roles) -> Plan:
     """What it takes on the hosts that were seen."""
     found = pairs(cluster, seen)
-    live = {pair.node: pair for pair in found if pair.running}
-    reasons = {node: running.reasons(pair) for node, pair in live.items()}
-    restarted = {node for node, why in reasons.items() if why}
+    live = [pair for pair in found if pair.running]
+    reasons = {pair.node.name: running.reasons(pair) for pair in live}
+    restarted = [pair for pair in live if reasons[pair.node.name]]
     return Plan(
         cluster=cluster.name,
         changes=tuple(change for host in seen.values() for change in changes([p for p in found if p.host is host])),
         starts=tuple(Start(pair.node.name, pair.host.name, pair.unit) for pair in found if not pair.running),
-        restarts=tuple(_restart(live[node], reasons[node], roles) for node in order(restarted, roles)),
-        settings=running.settings(tuple(live.values()), restarted),
+        restarts=tuple(_restart(pair, reasons[pair.node.name], roles) for pair in order(restarted, roles)),
+        settings=running.settings(live, restarted),
         refused=refusals(found),
         fresh=not live and not any(pair.has_data for pair in found),
     )
 
 
-def order(nodes: Iterable[Node], roles: Roles) -> list[Node]:
+def order(pairs: Iterable[Pair], roles: Roles) -> list[Pair]:
     """The safe order of a roll: ZooKeeper, controllers, brokers; whoever is in charge of its kind last of it."""
-    return sorted(nodes, key=lambda node: (_KINDS.index(node.kind), bool(roles.last(node)), node.id))
+
+    def place(pair: Pair) -> tuple[int, bool, int]:
+        return _KINDS.index(pair.node.kind), bool(roles.last(pair.node)), pair.node.id
+
+    return sorted(pairs, key=place)
 
 
 def _restart(pair: Pair, why: tuple[str, ...], roles: Roles) -> Restart:

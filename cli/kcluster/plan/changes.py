@@ -12,8 +12,6 @@ from kcluster.plan import texts
 from kcluster.plan.pairs import Pair
 from kcluster.plan.steps import Action, Change
 
-_SECRET_CHANGES = "a secret changes"
-
 
 def folders(nodes: Sequence[Node]) -> tuple[str, ...]:
     """The directories for programs, configuration and logs of a host's nodes."""
@@ -30,7 +28,7 @@ def changes(pairs: Sequence[Pair]) -> Iterator[Change]:
     for pair in pairs:
         yield from _directories(pair)
         yield from (change for change in _files(pair) if change.what not in shared)
-        shared |= {file.path for file in render.planned(pair.cluster, pair.node)}
+        shared |= {file.path for file in pair.files}
         yield from _format(pair)
         if pair.seen.unit.state != "missing" and not pair.seen.unit.enabled:
             yield Change(pair.host.name, Action.ENABLE, f"{pair.unit}.service", pair.node.name, "starts with the host")
@@ -62,20 +60,25 @@ def _directories(pair: Pair) -> Iterator[Change]:
 
 
 def _files(pair: Pair) -> Iterator[Change]:
-    for file in render.files(pair.cluster, pair.node, reveal=True):
+    for file in pair.files:
         found = pair.seen.files.get(file.path)
         if found is None:
             yield Change(pair.host.name, Action.CREATE, file.path, pair.node.name)
-        elif found.text != file.text or found.mode != file.mode:
-            yield _changed(pair, file, found)
+        elif notes := list(_differences(pair, file, found)):
+            diff = texts.difference(file.role, found.text, file.text)
+            yield Change(pair.host.name, Action.CHANGE, file.path, pair.node.name, ", ".join(filter(None, notes)), diff)
 
 
-def _changed(pair: Pair, file: render.File, found: FileSeen) -> Change:
-    diff = texts.difference(file.role, found.text, file.text)
-    notes = [f"mode {found.mode} -> {file.mode}"] if found.mode != file.mode else []
-    if found.text != file.text and texts.secrets(file.role, found.text) != texts.secrets(file.role, file.text):
-        notes.append(_SECRET_CHANGES)
-    return Change(pair.host.name, Action.CHANGE, file.path, pair.node.name, ", ".join(notes), diff)
+def _differences(pair: Pair, file: render.File, found: FileSeen) -> Iterator[str]:
+    """A word for each thing that differs; none where the diff says it all."""
+    is_now = f"{found.owner}:{found.group} {found.mode}"
+    # What is not for everybody is for root and the service.
+    group = pair.node.places.group if file.mode == "0640" else "root"
+    if is_now != f"root:{group} {file.mode}":
+        yield f"{is_now} -> root:{group} {file.mode}"
+    if found.text != file.text:
+        same = texts.secrets(file.role, found.text) == texts.secrets(file.role, file.text)
+        yield "" if same else "a secret changes"
 
 
 def _format(pair: Pair) -> Iterator[Change]:

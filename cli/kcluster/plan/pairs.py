@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
+from kcluster import render
 from kcluster.model.cluster import Cluster
 from kcluster.model.node import Node
 from kcluster.model.observed import DirectorySeen, HostSeen, NodeSeen, UnitSeen
@@ -35,6 +37,11 @@ class Pair:
     def unit(self) -> str:
         """Its systemd unit."""
         return UNITS[self.node.kind]
+
+    @cached_property
+    def files(self) -> tuple[render.File, ...]:
+        """Its files as they shall be, secrets and all."""
+        return render.files(self.cluster, self.node, reveal=True)
 
     @property
     def directories(self) -> Iterator[tuple[str, DirectorySeen | None]]:

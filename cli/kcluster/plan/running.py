@@ -8,7 +8,7 @@ from posixpath import basename
 from kcluster import render
 from kcluster.model import properties
 from kcluster.model.broker import Broker
-from kcluster.model.node import Node
+from kcluster.model.ensemble import Server
 from kcluster.model.owned import word_for
 from kcluster.plan import texts
 from kcluster.plan.pairs import Pair
@@ -49,14 +49,14 @@ def reasons(pair: Pair) -> tuple[str, ...]:
     """Why the process must be restarted; none when it runs as it should, or can be told while it runs."""
     wanted = pair.cluster.release.directory
     release = [arrow("release", pair.release, wanted)] if pair.release != wanted else []
-    files = [file for file in render.files(pair.cluster, pair.node, reveal=True) if file.role in _READ_AT_START]
+    files = [file for file in pair.files if file.role in _READ_AT_START]
     return (*release, *(reason for file in files for reason in _of_file(pair, file)))
 
 
-def settings(pairs: Sequence[Pair], restarted: Collection[Node]) -> tuple[Dynamic, ...]:
+def settings(pairs: Sequence[Pair], restarted: Collection[Pair]) -> tuple[Dynamic, ...]:
     """What the running brokers are told over the wire; a restart brings the rest."""
     brokers = [pair for pair in pairs if isinstance(pair.node, Broker)]
-    found = [setting for pair in brokers for setting in _of_broker(pair, restarting=pair.node in restarted)]
+    found = [setting for pair in brokers for setting in _of_broker(pair, restarting=pair in restarted)]
     together = [setting for setting in found if setting.key == _TOGETHER]
     if together and len(together) == len(brokers) and len({setting.after for setting in together}) == 1:
         found = [setting for setting in found if setting.key != _TOGETHER]
@@ -95,7 +95,7 @@ def _of_settings(pair: Pair, file: render.File, before: Mapping[str, str]) -> It
     for key in sorted(before.keys() | after.keys()):
         old, new = before.get(key), after.get(key)
         if old != new and not (file.role is Role.CONFIG and _told(pair, key, old, new)):
-            yield _words(file.role, key, old, new)
+            yield _words(file.role, key, old or _default(pair, file.role, key), new)
 
 
 def _told(pair: Pair, key: str, old: str | None, new: str | None) -> bool:
@@ -136,7 +136,7 @@ def _short(value: str) -> str:
 
 
 def _of_broker(pair: Pair, *, restarting: bool) -> Iterator[Dynamic]:
-    config = next(file for file in render.files(pair.cluster, pair.node, reveal=True) if file.role is Role.CONFIG)
+    config = next(file for file in pair.files if file.role is Role.CONFIG)
     before = texts.settings(Role.CONFIG, _before(pair, config.path) or "")
     after = texts.settings(Role.CONFIG, config.text)
     for key in sorted(before.keys() | after.keys()):
@@ -146,9 +146,12 @@ def _of_broker(pair: Pair, *, restarting: bool) -> Iterator[Dynamic]:
             wanted = new if new is not None and takes(pair, key, override, new) else None
             yield Dynamic(pair.node.name, key, override, wanted)
         elif override is None and not restarting and before.get(key) != new and _told(pair, key, before.get(key), new):
-            yield Dynamic(pair.node.name, key, before.get(key) or _default(pair, key), new)
+            yield Dynamic(pair.node.name, key, before.get(key) or _default(pair, Role.CONFIG, key), new)
 
 
-def _default(pair: Pair, key: str) -> str:
+def _default(pair: Pair, role: Role, key: str) -> str:
+    """What counts where a configuration does not say; empty where nobody knows."""
+    if role is not Role.CONFIG or isinstance(pair.node, Server):
+        return ""
     known = properties.table(pair.cluster.release.version).get(key)
     return (known and known.default) or ""
