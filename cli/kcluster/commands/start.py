@@ -26,8 +26,8 @@ def start(
 ) -> Result:
     """Start the nodes of a cluster that do not run.
 
-    All keepers of the metadata start at the same time, then all brokers, and it waits until they serve. A node that does not start ends it, with the
-    reason.
+    All keepers of the metadata start at the same time, then all brokers, and it waits until they serve.
+    A node that does not start ends it, with the reason.
 
     Examples:
 
