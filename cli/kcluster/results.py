@@ -78,6 +78,8 @@ class Check:
     ok: bool
     detail: str
     subject: str = ""
+    warning: bool = False
+    """Whether somebody should look at it soon, though it holds."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Checks(Result):
         """A row for each check; the verdict last, where the eye ends."""
         rows: list[list[str | Cell]] = [
             [
-                Cell("ok", Tone.GOOD) if check.ok else Cell("FAILED", Tone.BAD),
+                _answer(check),
                 check.name,
                 check.subject,
                 check.detail,
@@ -116,6 +118,12 @@ class Checks(Result):
         failed = sum(not check.ok for check in self.checks)
         verdict = f"{failed} of {len(self.checks)} checks failed" if failed else "all checks hold"
         yield Cell(f"{self.title}: {verdict}", Tone.BAD if failed else Tone.GOOD)
+
+
+def _answer(check: Check) -> Cell:
+    if not check.ok:
+        return Cell("FAILED", Tone.BAD)
+    return Cell("warning", Tone.WARN) if check.warning else Cell("ok", Tone.GOOD)
 
 
 Progress = Callable[[str], None]
@@ -145,3 +153,6 @@ class Watch(Protocol):
 
     def say(self, text: str) -> None:
         """A line that stays."""
+
+    def pause(self) -> None:
+        """End the phase: somebody is asked now."""

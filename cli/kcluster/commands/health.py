@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
 
 from kcluster import show
-from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, Output
+from kcluster.commands.options import BecomePass, Bootstrap, ClientConfig, Inventory, Name, Output
 from kcluster.context import Target
 from kcluster.errors import UsageError
 from kcluster.results import Result
@@ -34,9 +35,16 @@ def health(
     client_config: ClientConfig = None,
     wait: Annotated[
         float | None,
-        typer.Option(parser=duration, metavar="TIME", help="Ask again until it is healthy, at most for 30s, 2m, ..."),
+        typer.Option(
+            "--wait",
+            "-w",
+            parser=duration,
+            metavar="TIME",
+            help="Ask again until it is healthy, at most for 30s, 2m, ...",
+        ),
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Go on, and print again whenever something changes.")] = False,
+    ask_become_pass: BecomePass = False,
     output: Output = show.Format.TABLE,
 ) -> Result:
     """Say whether the cluster is healthy; exit 4 when it is not.
@@ -44,7 +52,9 @@ def health(
     Healthy means: every node answers; there is one ZooKeeper leader and all followers are in sync, or the KRaft
     quorum has a leader and no voter is behind; one controller; no partition is offline, under-replicated or
     below min.insync.replicas; every broker answers at each address it advertises; the cluster id is the same
-    everywhere. With --bootstrap the questions that need an inventory are left out, and named.
+    everywhere. On hosts also: every unit runs, did not start again by itself lately and starts at boot, and the
+    disks have room (a warning below 10 %, a no below 2 %). With --bootstrap the questions that need an inventory
+    are left out, and named.
 
     Exit code 6 when nothing answers at all.
 
@@ -54,9 +64,15 @@ def health(
 
     if wait is not None and watch:
         raise UsageError("--wait ends and --watch does not", resolution="use one of them")
-    target = Target(inventory, name, bootstrap, client_config)
+    target = Target(inventory, name, bootstrap, client_config, ask_become=ask_become_pass)
     cluster = None if bootstrap else target.cluster
-    if watch:
-        for change in operation.changes(target.kafka, cluster):
-            show.result(change, output)
-    return operation.until_healthy(target.kafka, cluster, within=wait or 0.0, progress=show.progress)
+    with ExitStack() as stack:
+        hosts = None
+        if cluster and not cluster.local and not name:
+            from kcluster.clients.ssh import Connections  # lazily: only hosts need it
+
+            hosts = stack.enter_context(Connections(target.logins))
+        if watch:
+            for change in operation.changes(target.kafka, cluster, hosts):
+                show.result(change, output)
+        return operation.until_healthy(target.kafka, cluster, hosts, within=wait or 0.0, progress=show.progress)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kcluster.errors import ExitCode
+from kcluster.errors import ExitCode, KclusterError
 from kcluster.operations.health.checks import all_checks
 from kcluster.operations.health.facts import Facts, gather
+from kcluster.operations.health.hosts import Seen, host_checks
 from kcluster.results import Block, Checks, Progress
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
+    from kcluster.clients.ssh import Connections
     from kcluster.model.cluster import Cluster
 
 PAUSE = 0.5
@@ -49,19 +52,26 @@ class Health(Checks):
         yield verdict
 
 
-def examine(kafka: Kafka, cluster: Cluster | None) -> Health:
-    """Ask every question once."""
-    facts = gather(kafka, cluster)
+def examine(kafka: Kafka, cluster: Cluster | None, hosts: Connections | None = None) -> Health:
+    """Ask every question once: the cluster over the wire and, where there are any, the hosts over SSH meanwhile."""
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(_looked, cluster, hosts) if cluster and hosts else None
+        facts = gather(kafka, cluster)
+        seen = looking.result() if looking else {}
+    checks = [*(host_checks(cluster, seen) if cluster and seen else []), *all_checks(facts)]
     title = f"cluster {cluster.name}" if cluster else f"the cluster at {kafka.bootstrap}"
-    return Health(title, all_checks(facts), left_out=tuple(_left_out(facts)), silent=facts.silent)
+    silent = facts.silent and all(isinstance(answer, KclusterError) for answer in seen.values())
+    return Health(title, checks, left_out=tuple(_left_out(facts)), silent=silent)
 
 
-def until_healthy(kafka: Kafka, cluster: Cluster | None, *, within: float, progress: Progress) -> Health:
+def until_healthy(
+    kafka: Kafka, cluster: Cluster | None, hosts: Connections | None = None, *, within: float, progress: Progress
+) -> Health:
     """Ask again until the verdict is a yes or the time is over; every change is told."""
     deadline = time.monotonic() + within
     told: tuple[tuple[str, bool, str], ...] = ()
     while True:
-        health = examine(kafka, cluster)
+        health = examine(kafka, cluster, hosts)
         if within and not health.ok and health.signature != told:
             told = health.signature
             progress("waiting: " + "; ".join(f"{name}: {detail}" for name, ok, detail in told if not ok))
@@ -70,15 +80,21 @@ def until_healthy(kafka: Kafka, cluster: Cluster | None, *, within: float, progr
         time.sleep(min(PAUSE, max(0.0, deadline - time.monotonic())))
 
 
-def changes(kafka: Kafka, cluster: Cluster | None) -> Iterator[Health]:
+def changes(kafka: Kafka, cluster: Cluster | None, hosts: Connections | None = None) -> Iterator[Health]:
     """The verdict now, and again whenever it is another one, for ever."""
     told: tuple[tuple[str, bool, str], ...] | None = None
     while True:
-        health = examine(kafka, cluster)
+        health = examine(kafka, cluster, hosts)
         if health.signature != told:
             told = health.signature
             yield replace(health, title=f"{time.strftime('%H:%M:%S')} {health.title}")
         time.sleep(PAUSE * 4)
+
+
+def _looked(cluster: Cluster, hosts: Connections) -> Seen:
+    from kcluster.operations.looking import look  # lazily: only hosts need it
+
+    return look(cluster, hosts)
 
 
 def _left_out(facts: Facts) -> Iterator[str]:

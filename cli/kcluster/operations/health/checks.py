@@ -42,7 +42,7 @@ def leader(facts: Facts) -> Check:
     seen = [
         f"{name}: {state.mode or state.problem}" for name, state in facts.servers.items() if state.mode != "follower"
     ]
-    return Check("zookeeper leader", False, f"expected one leader, observed {len(found)}: {_few(seen)}", _few(found))
+    return Check("zookeeper leader", False, f"expected one leader, observed {len(found)}: {few(seen)}", few(found))
 
 
 def followers(facts: Facts) -> Check:
@@ -57,7 +57,7 @@ def followers(facts: Facts) -> Check:
     if state.synced is None:
         return Check(name, False, state.problem or "the leader does not say how many are in sync", server)
     absent = [other for other, one in facts.servers.items() if one.mode not in ("leader", "follower")]
-    return Check(name, state.synced == expected, f"{state.synced} of {expected} in sync", _few(absent))
+    return Check(name, state.synced == expected, f"{state.synced} of {expected} in sync", few(absent))
 
 
 def quorum_leader(facts: Facts) -> Check:
@@ -78,8 +78,8 @@ def quorum_lag(facts: Facts) -> Check:
     voters = len(facts.quorum.voters)
     detail = f"{voters - len(behind)} of {voters} voters level with the leader"
     if behind:
-        detail += f"; behind: {_few(f'controller-{voter} ({lag} records)' for voter, lag in behind.items())}"
-    return Check("quorum lag", not behind, detail, _few(f"controller-{voter}" for voter in behind))
+        detail += f"; behind: {few(f'controller-{voter} ({lag} records)' for voter, lag in behind.items())}"
+    return Check("quorum lag", not behind, detail, few(f"controller-{voter}" for voter in behind))
 
 
 def brokers_registered(facts: Facts) -> Check:
@@ -91,7 +91,7 @@ def brokers_registered(facts: Facts) -> Check:
     faults = [f"broker-{broker} is missing" for broker in sorted(wanted - there)]
     faults += [f"broker-{broker} is not in the inventory" for broker in sorted(there - wanted)]
     detail = f"{len(wanted & there)} of {len(wanted)}"
-    subject = _few(f"broker-{broker}" for broker in sorted(wanted ^ there))
+    subject = few(f"broker-{broker}" for broker in sorted(wanted ^ there))
     return Check("brokers registered", not faults, "; ".join([detail, *faults[:NAMED]]), subject)
 
 
@@ -107,7 +107,7 @@ def controller(facts: Facts) -> Check:
         # With KRaft each broker names any other; without an inventory we cannot know that it is not.
         return Check("controller", True, "brokers name different ones, as they do with KRaft")
     views = [f"{node} says {'none' if named < 0 else f'broker-{named}'}" for node, named in seen.items()]
-    return Check("controller", False, f"expected one for all, observed: {_few(views) or 'no answer'}")
+    return Check("controller", False, f"expected one for all, observed: {few(views) or 'no answer'}")
 
 
 def offline(facts: Facts) -> Check:
@@ -142,12 +142,12 @@ def cluster_id(facts: Facts) -> Check:
     if len(ids) == 1:
         ((one, nodes),) = ids.items()
         return Check("cluster id", True, f"{one} on {len(nodes)} of {len(nodes)} that answer")
-    views = [f"{one} on {_few(nodes)}" for one, nodes in sorted(ids.items(), key=lambda pair: -len(pair[1]))]
+    views = [f"{one} on {few(nodes)}" for one, nodes in sorted(ids.items(), key=lambda pair: -len(pair[1]))]
     return Check("cluster id", False, f"expected one, observed {len(ids)}{': ' + '; '.join(views) if views else ''}")
 
 
-def _few(words: Iterable[str]) -> str:
-    """The first of many, and how many more."""
+def few(words: Iterable[str]) -> str:
+    """The first of many, and how many more, as a detail tells them."""
     listed = list(words)
     rest = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
     return ", ".join(listed[:NAMED]) + rest
@@ -158,8 +158,8 @@ def _all_answer(name: str, answers: Iterable[tuple[Door, str]]) -> Check:
     silent = [(door, reason) for door, reason in told if reason]
     detail = f"{len(told) - len(silent)} of {len(told)} answer"
     if silent:
-        detail += f"; {_few(reason for _, reason in silent)}"
-    return Check(name, not silent, detail, _few(dict.fromkeys(_named(door) for door, _ in silent)))
+        detail += f"; {few(reason for _, reason in silent)}"
+    return Check(name, not silent, detail, few(dict.fromkeys(_named(door) for door, _ in silent)))
 
 
 def _named(door: Door) -> str:
@@ -188,9 +188,9 @@ def _no_partition(name: str, facts: Facts, bad: Callable[[TopicState, Partition]
     total = sum(len(topic.partitions) for topic in facts.topics)
     found = [(topic, part) for topic in facts.topics for part in topic.partitions if bad(topic, part)]
     words = [f"{topic.name}-{part.id}{_without(part)}" for topic, part in found]
-    detail = f"{len(found)} of {total}" + (f": {_few(words)}" if found else "")
+    detail = f"{len(found)} of {total}" + (f": {few(words)}" if found else "")
     missing = sorted({broker for _, part in found for broker in set(part.replicas) - set(part.isr)})
-    return Check(name, not found, detail, _few(f"broker-{broker}" for broker in missing))
+    return Check(name, not found, detail, few(f"broker-{broker}" for broker in missing))
 
 
 def _without(part: Partition) -> str:

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kcluster.errors import UnreachableError
+from kcluster.local import shape
+from kcluster.local.record import Origin
+from kcluster.model.observed import DirectorySeen, HostSeen, NodeSeen, UnitSeen
+from kcluster.operations.health.hosts import Seen, host_checks
+from kcluster.results import Check, Checks
+
+CLUSTER = shape.cluster_of("c", Origin(brokers=3, keepers=1), "")
+UP = UnitSeen("active", enabled=True, pid=7, uptime_seconds=4000.0)
+DISK = DirectorySeen("kafka", "/", "ext4", 50, 100, empty=False)
+
+
+def asked(unit: UnitSeen = UP, disk: DirectorySeen = DISK, **lost: UnreachableError) -> dict[str, Check]:
+    """The answers when broker-2 is as given and all others are well."""
+    seen: Seen = {
+        node.host.name: lost.get(node.host.name)
+        or HostSeen(
+            node.host.name,
+            nodes={
+                node.name: NodeSeen(
+                    unit if node.name == "broker-2" else UP,
+                    directories={"/data": disk if node.name == "broker-2" else DISK},
+                )
+            },
+        )
+        for node in CLUSTER.nodes
+    }
+    return {check.name: check for check in host_checks(CLUSTER, seen)}
+
+
+def test_hosts_on_which_all_is_well_are_a_yes():
+    found = asked()
+    assert all(check.ok and not check.warning for check in found.values())
+    assert found["disk room"].detail == "50% free at least"
+
+
+def test_a_host_that_cannot_be_reached_is_a_no_and_the_others_are_judged_all_the_same():
+    found = asked(broker2=UnreachableError("broker2: no route to host"))
+    assert (found["hosts reachable"].ok, found["hosts reachable"].subject) == (False, "broker2")
+    assert found["units run"].detail == "3 of 3"
+
+
+@pytest.mark.parametrize("state", ["failed", "inactive", "activating", "missing"])
+def test_a_unit_that_does_not_run_is_named_with_its_state(state):
+    found = asked(replace(UP, state=state))["units run"]
+    assert (found.ok, found.subject, found.detail) == (False, "broker-2", f"3 of 4; broker-2 {state}")
+
+
+def test_a_process_that_systemd_started_again_a_moment_ago_is_not_steady():
+    found = asked(replace(UP, restarts=3, uptime_seconds=12.0))["units steady"]
+    assert (found.ok, found.subject) == (False, "broker-2")
+    assert "3 times, the last 12 s ago" in found.detail
+    assert asked(replace(UP, restarts=3))["units steady"].ok
+
+
+def test_a_unit_that_would_not_start_at_boot_is_a_no():
+    assert asked(replace(UP, enabled=False))["units start at boot"].subject == "broker-2"
+
+
+def test_little_room_is_a_warning_and_none_a_no():
+    little, none = asked(disk=replace(DISK, free_bytes=9)), asked(disk=replace(DISK, free_bytes=1))
+    assert (little["disk room"].ok, little["disk room"].warning) == (True, True)
+    assert (none["disk room"].ok, none["disk room"].warning) == (False, False)
+    assert none["disk room"].subject == "broker2:/data"
+    assert "warning" in str(next(iter(Checks("c", list(little.values())).view())).rows[-1])
