@@ -1,0 +1,104 @@
+"""What a plan refuses, and what it says then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kcluster.errors import ExitCode
+from kcluster.model.cluster import Cluster
+from kcluster.model.node import Node
+from kcluster.model.release import Release
+from tests.unit.plan.seen import (
+    BROKERS,
+    CONTROLLERS,
+    ID,
+    NEW,
+    OLD,
+    OTHER,
+    SERVERS,
+    altered,
+    bare,
+    disks,
+    plan,
+    running,
+    text_of,
+)
+
+
+def test_another_line_of_releases_is_refused_on_a_live_cluster() -> None:
+    found = plan(replace(NEW, release=Release("4.2.0")), running(replace(NEW, release=Release("4.1.1"))))
+    assert len(found.refused) == 6
+    assert found.refused[0].what == (
+        "controller-3001 on h1 has kafka_2.13-4.1.1, the inventory asks for kafka_2.13-4.2.0"
+    )
+    assert "newest 4.1.x" in found.refused[0].resolution
+    assert found.exit_code is ExitCode.NO
+
+
+def test_hosts_that_never_served_may_get_another_line() -> None:
+    seen = {name: replace(host, current="kafka_2.13-3.8.1") for name, host in bare(OLD).items()}
+    assert not plan(OLD, seen).refused
+
+
+@pytest.mark.parametrize(
+    ("cluster", "node", "given", "sentence", "way_out"),
+    [
+        (OLD, SERVERS[0], {"myid": "3"}, "/var/lib/zookeeper/myid says 3, the inventory says 1", "zookeeper_id: 3"),
+        (
+            OLD,
+            BROKERS[0],
+            {"meta": {"version": "0", "broker.id": "9"}},
+            "/var/lib/kafka/meta.properties says 9, the inventory says 1",
+            "set kafka_broker_id: 9 for h1",
+        ),
+        (
+            NEW,
+            CONTROLLERS[0],
+            {"meta": {"version": "1", "node.id": "3002", "cluster.id": ID}},
+            "/var/lib/kafka-controller/meta.properties says 3002, the inventory says 3001",
+            "set kafka_controller_id: 3002 for h1",
+        ),
+        (
+            NEW,
+            BROKERS[0],
+            {"meta": {"version": "1", "node.id": "1", "cluster.id": OTHER}},
+            f"/var/lib/kafka/meta.properties belongs to the cluster {OTHER}, this one is {ID}",
+            "another cluster",
+        ),
+        (
+            OLD,
+            BROKERS[0],
+            {"meta": {"version": "0", "broker.id": "1", "cluster.id": OTHER}},
+            f"/var/lib/kafka/meta.properties belongs to the cluster {OTHER}, this one is {ID}",
+            "another cluster",
+        ),
+        (
+            OLD,
+            BROKERS[0],
+            {"meta": {"version": "1", "node.id": "1", "cluster.id": ID}},
+            "/var/lib/kafka/meta.properties was written with KRaft, the inventory asks for ZooKeeper",
+            "describe the cluster with KRaft",
+        ),
+    ],
+)
+def test_a_disk_of_another_node_or_cluster_is_refused(
+    cluster: Cluster, node: Node, given: dict[str, Any], sentence: str, way_out: str
+) -> None:
+    seen = altered(running(cluster), "h1", node.name, directories=disks(cluster, node, **given))
+    (refusal,) = plan(cluster, seen).refused
+    assert refusal.what == f"{node.name} on h1: {sentence}"
+    assert way_out in refusal.resolution
+
+
+def test_every_refusal_is_told_at_once_and_ends_with_no() -> None:
+    seen = running(OLD)
+    for one in SERVERS[:2]:
+        seen = altered(seen, one.host.name, one.name, directories=disks(OLD, one, myid="7"))
+    found = plan(OLD, seen)
+    assert len(found.refused) == 2
+    assert found.exit_code is ExitCode.NO
+    assert "refused: zookeeper-1 on h1" in text_of(found)
+    assert "demo: 2 refusals" in text_of(found)

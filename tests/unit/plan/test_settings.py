@@ -1,0 +1,72 @@
+"""Settings that Kafka takes while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kcluster.plan import Dynamic
+from tests.unit.plan.seen import (
+    BROKERS,
+    OLD,
+    altered,
+    changed,
+    node_seen,
+    plan,
+    reasons,
+    running,
+    text_of,
+)
+
+
+def test_a_property_that_kafka_takes_while_it_runs_makes_no_restart() -> None:
+    found = plan(changed(OLD, num_io_threads="12"), running(OLD))
+    assert not found.restarts
+    assert found.settings == tuple(Dynamic(f"broker-{number}", "num.io.threads", "8", "12") for number in (1, 2, 3))
+    assert [change.what for change in found.changes] == ["/etc/kafka/server.properties"] * 3
+    assert "num.io.threads 8 -> 12 on broker-1, broker-2, broker-3" in text_of(found)
+
+
+def test_a_restart_brings_the_dynamic_settings_with_it() -> None:
+    found = plan(changed(OLD, queued_max_requests="600", num_io_threads="12"), running(OLD))
+    assert reasons(found).keys() == {"broker-1", "broker-2", "broker-3"}
+    assert not found.settings
+
+
+def test_threads_that_grow_beyond_their_double_need_a_restart() -> None:
+    found = plan(changed(OLD, num_io_threads="17"), running(OLD))
+    assert reasons(found)["broker-2"] == "num.io.threads 8 -> 17"
+
+
+def test_a_setting_that_was_told_already_is_not_told_again() -> None:
+    wanted = changed(OLD, num_io_threads="12")
+    seen = running(wanted)
+    for one in OLD.brokers:  # the process runs since before the change, and was told
+        before = node_seen(OLD, one).started_with
+        seen = altered(seen, one.host.name, one.name, started_with=before, overrides={"num.io.threads": "12"})
+    assert plan(wanted, seen).nothing
+
+
+def test_an_override_that_would_outrank_the_file_is_brought_in_line() -> None:
+    seen = altered(running(OLD), "h1", "broker-1", overrides={"min.insync.replicas": "1", "log.cleaner.threads": "2"})
+    found = plan(OLD, seen)
+    assert found.settings == (Dynamic("broker-1", "min.insync.replicas", "1", "2"),)
+    assert not found.restarts
+
+
+def test_an_override_of_what_the_file_decides_is_taken_back() -> None:
+    seen = altered(running(OLD), "h1", "broker-1", overrides={"advertised.listeners": "INTERNAL://old:9092"})
+    assert plan(OLD, seen).settings == (Dynamic("broker-1", "advertised.listeners", "INTERNAL://old:9092", None),)
+
+
+def test_min_insync_replicas_is_set_for_the_whole_cluster_at_once() -> None:
+    found = plan(changed(OLD, min_insync_replicas="1"), running(OLD))
+    assert found.settings == (Dynamic("", "min.insync.replicas", "2", "1"),)
+    assert "min.insync.replicas 2 -> 1 on the whole cluster" in text_of(found)
+
+
+def test_listeners_need_a_restart_though_kafka_calls_them_dynamic() -> None:
+    moved = tuple(
+        replace(one, listeners=(replace(one.listeners[0], port=9192, advertised_port=9192),)) for one in BROKERS
+    )
+    found = plan(replace(OLD, brokers=moved), running(OLD))
+    assert "listeners INTERNAL://:9092 -> INTERNAL://:9192" in reasons(found)["broker-1"]
