@@ -68,7 +68,7 @@ def _understood(name: str, answer: Answer | KclusterError) -> HostSeen | Kcluste
         return answer
     if answer.code == _NO_PYTHON:
         return RefusedError(f"{name} has no python3", resolution=f"ssh {name} sudo apt-get install -y python3-minimal")
-    if answer.code:
+    if answer.code or not answer.stdout:
         return RefusedError(
             f"{name} cannot be looked at: its Python ended with {answer.code}",
             details=answer.stderr.strip()[-2000:],

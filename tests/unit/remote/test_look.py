@@ -1,0 +1,168 @@
+"""The script that looks at a host, run on this one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcluster import remote
+from kcluster.remote import look
+
+SCRIPT = Path(remote.__path__[0]) / "look.py"
+
+
+def question(folder: Path, **given: Any) -> dict[str, Any]:
+    return {
+        "user": "nobody",
+        "install_dir": str(folder / "opt"),
+        "folders": [],
+        "java_home": "",
+        "path": "",
+        "nodes": [],
+        **given,
+    }
+
+
+def node(files: list[Path], directories: list[Path]) -> dict[str, Any]:
+    return {
+        "name": "broker-1",
+        "unit": "kcluster-test-of-no-such-unit",
+        "files": [str(path) for path in files],
+        "directories": [str(path) for path in directories],
+    }
+
+
+def test_it_runs_alone_in_an_isolated_python(tmp_path: Path) -> None:
+    text = f"{SCRIPT.read_text()}\nsay(json.loads({json.dumps(question(tmp_path))!r}))\n"
+    done = subprocess.run([sys.executable, "-IS", "-"], input=text, capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout)
+    assert told["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert told["memory_bytes"] > 1 << 20
+    assert told["user"] is True
+    assert told["os"]
+
+
+def test_files_and_directories_that_are_there_are_told_with_their_owners(tmp_path: Path) -> None:
+    file, data = tmp_path / "server.properties", tmp_path / "data"
+    file.write_text("a=1\r\n", newline="")
+    file.chmod(0o640)
+    data.mkdir()
+    (data / "meta.properties").write_text("#\n#Wed Nov 18\nversion=0\nbroker.id=1\ncluster.id=x==\n")
+    (data / "myid").write_text("3\n")
+    found = look.look(question(tmp_path, nodes=[node([file, tmp_path / "no"], [data, tmp_path / "gone"])]))
+    (seen,) = found["nodes"].values()
+    assert list(seen["files"]) == [str(file)]
+    assert (seen["files"][str(file)]["text"], seen["files"][str(file)]["mode"]) == ("a=1\r\n", "0640")
+    (directory,) = seen["directories"].values()
+    assert directory["owner"] == look.owner(os.getuid())
+    assert directory["meta"] == {"version": "0", "broker.id": "1", "cluster.id": "x=="}
+    assert directory["myid"] == "3"
+    assert not directory["empty"]
+    assert 0 < directory["free_bytes"] <= directory["total_bytes"]
+    assert os.path.ismount(directory["mount"])
+
+
+def test_a_file_that_is_no_text_does_not_stop_the_look(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"a=\xff\n")
+    assert look.read(str(tmp_path / "f")) == "a=\ufffd\n"
+
+
+def test_a_disk_with_nothing_but_lost_and_found_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "lost+found").mkdir()
+    found = look.directory(str(tmp_path))
+    assert found
+    assert found["empty"]
+
+
+def test_only_releases_that_are_complete_count(tmp_path: Path) -> None:
+    install = tmp_path / "opt"
+    for name in ("kafka_2.13-3.9.2", "kafka_2.13-3.9.1"):
+        (install / name).mkdir(parents=True)
+    (install / "kafka_2.13-3.9.2" / ".complete").touch()
+    (install / "current").symlink_to(install / "kafka_2.13-3.9.2")
+    found = look.look(question(tmp_path))
+    assert (found["releases"], found["current"]) == (["kafka_2.13-3.9.2"], "kafka_2.13-3.9.2")
+
+
+def test_a_unit_that_does_not_exist_is_missing_and_was_started_with_nothing(tmp_path: Path) -> None:
+    (seen,) = look.look(question(tmp_path, nodes=[node([tmp_path / "f"], [])]))["nodes"].values()
+    assert seen["unit"]["state"] == "missing"
+    assert (seen["unit"]["pid"], seen["started_with"], seen["started_release"]) == (None, {}, "")
+
+
+def test_what_a_process_was_started_with_is_read_from_the_copies_of_its_unit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copies = tmp_path / "kafka"
+    copies.mkdir()
+    (copies / "server.properties").write_text("old=1\n")
+    (copies / "release").write_text("kafka_2.13-3.9.1\n")
+    monkeypatch.setattr(look, "RUN", str(tmp_path))
+    asked = {"name": "broker-1", "unit": "kafka", "files": ["/etc/kafka/server.properties"], "directories": []}
+    seen = look.look_at(asked, {"pid": 1})
+    assert seen["started_with"] == {"/etc/kafka/server.properties": "old=1\n"}
+    assert seen["started_release"] == "kafka_2.13-3.9.1"
+    assert look.look_at(asked, {"pid": None})["started_with"] == {}, "copies of a process that is gone"
+
+
+def test_a_unit_is_read_from_what_systemd_says() -> None:
+    told = {"LoadState": "loaded", "ActiveState": "active", "UnitFileState": "enabled", "MainPID": str(os.getpid())}
+    unit = look.unit_state({**told, "NRestarts": "2"})
+    assert (unit["state"], unit["enabled"], unit["pid"], unit["restarts"]) == ("active", True, os.getpid(), 2)
+    assert unit["uptime_seconds"] >= 0
+    assert unit["memory_bytes"] > 1 << 20
+
+
+def test_a_process_with_a_strange_name_still_has_an_uptime() -> None:
+    fields = " ".join(["S", *("0" for _ in range(18)), str(100 * os.sysconf("SC_CLK_TCK")), "0"])
+    assert look.uptime(f"7 (a ) b) {fields}", "160.5 1.0") == 60.5
+
+
+def test_java_is_read_from_the_file_beside_it_and_not_started(tmp_path: Path) -> None:
+    program = tmp_path / "jvm" / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    (tmp_path / "jvm" / "release").write_text('IMPLEMENTOR="x"\nJAVA_VERSION="17.0.19"\n')
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").symlink_to(program)
+    assert look.java("", f"/nowhere:{tmp_path}/bin") == "17.0.19"
+    assert look.java(str(tmp_path / "jvm"), "") == "17.0.19"
+    assert look.java(str(tmp_path), "/nowhere") == "17.0.19"
+    assert look.java("", "/nowhere") == ""
+
+
+def test_java_without_that_file_is_asked(tmp_path: Path) -> None:
+    program = tmp_path / "jvm" / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019' >&2\n")
+    program.chmod(0o755)
+    assert look.java(str(tmp_path / "jvm"), "") == "11.0.2"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/data/kafka", ("/data", "xfs")),
+        ("/database", ("/", "ext4")),
+        ("/my disk/x", ("/my disk", "ext4")),
+        ("/data/over", ("/data/over", "tmpfs")),
+    ],
+)
+def test_the_mount_is_the_longest_that_holds_the_path(path: str, expected: tuple[str, str]) -> None:
+    mountinfo = "\n".join(
+        [
+            "1 0 8:1 / / rw - ext4 /dev/sda1 rw",
+            "2 1 8:2 / /data rw shared:1 - xfs /dev/sdb rw",
+            "3 1 8:3 / /my\\040disk rw - ext4 /dev/sdc rw",
+            "4 2 8:4 / /data/over rw - ext4 /dev/sdd rw",
+            "5 4 0:5 / /data/over rw - tmpfs tmpfs rw",
+        ]
+    )
+    assert look.mount_of(path, mountinfo) == expected
