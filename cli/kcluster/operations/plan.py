@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from kcluster.model.node import Node
     from kcluster.model.observed import HostSeen
 
-_OVERRIDES_WITHIN = 3.0
+_OVERRIDES_WITHIN = 2.0
 
 
 def accepted(loaded: Loaded) -> Cluster:
@@ -52,10 +51,10 @@ def plan(cluster: Cluster, hosts: Connections, kafka: Kafka) -> Plan:
 def of(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka) -> Plan:
     """The plan that follows from what was seen, and from what the cluster itself says if it runs."""
     alive = [node for node in cluster.nodes if node.host.name in seen and _runs(seen[node.host.name], node)]
-    with ThreadPoolExecutor(1) as pool:
-        told = pool.submit(_overrides, kafka, [node for node in alive if isinstance(node, Broker)])
-        found = in_charge(roles(cluster, alive))
-        return planning.plan(cluster, _with_overrides(seen, told.result()), found)
+    found = roles(cluster, alive)
+    # A broker that still starts is not waited for.
+    told = _overrides(kafka, [node for node in alive if isinstance(node, Broker) and node.name in found])
+    return planning.plan(cluster, _with_overrides(seen, told), in_charge(found))
 
 
 def seen_all(answers: Mapping[str, HostSeen | KclusterError]) -> dict[str, HostSeen]:
