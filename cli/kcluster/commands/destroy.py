@@ -1,0 +1,66 @@
+"""kcluster destroy."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kcluster import show
+from kcluster.commands.options import BecomePass, Confirm, Inventory, Output, Yes, confirm, confirm_by_name
+from kcluster.context import Target
+from kcluster.results import Result
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def destroy(
+    inventory: Inventory = None,
+    delete_data: Annotated[
+        bool, typer.Option("--delete-data", help="Delete all data of the cluster too; asks for its name.")
+    ] = False,
+    confirmed: Confirm = None,
+    ask_become_pass: BecomePass = False,
+    yes: Yes = False,
+    output: Output = show.Format.TABLE,
+) -> Result:
+    """Remove a cluster from its hosts; its data stays unless you say otherwise.
+
+    Shows what would go, asks, stops the brokers and then the keepers of the metadata, and removes units, programs,
+    configuration and logs. The next `kcluster provision` finds the data again, and with it the same cluster.
+
+    With --delete-data the content of every data directory goes that is surely this cluster's: one with another
+    cluster's id, with foreign files or mounts in it, or behind a symbolic link is left and named; exit 4 then. The
+    account of the services stays.
+
+    Examples:
+
+      kcluster destroy -i inventories/staging
+
+      kcluster destroy -i inventories/staging --delete-data --confirm staging
+    """
+    from kcluster.clients.ssh import Connections
+    from kcluster.operations import destroy as operation
+
+    target = Target(inventory, ask_become=ask_become_pass)
+    cluster = target.remote
+    with Connections(target.logins) as hosts:
+        remains = operation.seen(cluster, hosts, delete_data=delete_data)
+        if remains.nothing:
+            return remains
+        show.result(remains, show.Format.TABLE, out=sys.stderr)
+        if delete_data:
+            confirm_by_name(f"This deletes all data of {cluster.name}, for ever.", cluster.name, confirmed)
+        else:
+            confirm(f"Remove {cluster.name} from its hosts? Its data stays.", yes=yes)
+        return operation.destroy(
+            cluster,
+            hosts,
+            remains,
+            target.loaded.path,
+            show.progress,
+            ["kcluster", *sys.argv[1:]],
+            become_password=target.become_password,
+        )

@@ -1,0 +1,118 @@
+"""What a host is asked about a cluster that is to go: its units, folders and data, and how each is known as ours."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Any
+
+from kcluster import variables
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Server
+from kcluster.model.host import Host
+from kcluster.model.node import Kind, Node
+from kcluster.model.quorum import Quorum
+from kcluster.variables import logs, places
+
+NO_COMMON_ID = "that most brokers share: there is none"
+"""Stands for the cluster's id where the brokers do not agree: no directory has it, so none is touched."""
+
+_FRESH = r"\.kcluster-\w+"
+"""A file that was written by an interrupted run and not yet renamed."""
+_KAFKA_DATA = (
+    r"(meta\.properties|bootstrap\.checkpoint|[a-z-]+-checkpoint)(\.tmp)?",
+    r"\.lock|\.kafka_cleanshutdown|remote-log-index-cache",
+    _FRESH,
+    r"[A-Za-z0-9._-]+-\d+(\.[0-9a-f]{32}-(delete|future|stray))?",
+)
+"""All that Kafka writes into a data directory: its own files, and one directory for each replica."""
+_ZOOKEEPER_DATA = (r"myid", r"version-2", r"initialize", r"zookeeper_server\.pid", _FRESH)
+_RELEASES = (r"\.?kafka_\d[\w.-]*", r"current|\.current\.new", r"before-start\.sh", _FRESH)
+
+
+class Part(StrEnum):
+    """The steps of taking a cluster away, in their order."""
+
+    BROKERS = "brokers"
+    KEEPERS = "keepers"
+    HOST = "host"
+
+
+def question(
+    cluster: Cluster, host: Host, parts: Sequence[Part], *, cluster_id: str = "", delete_data: bool = False
+) -> dict[str, Any]:
+    """The question to one host, as plugins/module_utils/destroying.py wants it."""
+    nodes = cluster.on(host)
+    return {
+        "nodes": [_node(cluster, node) for node in nodes if _part(node) in parts],
+        "folders": _folders(nodes) if Part.HOST in parts else [],
+        "sizes": False,
+        "cluster_id": cluster.metadata.cluster_id if isinstance(cluster.metadata, Quorum) else cluster_id,
+        "delete_data": delete_data,
+    }
+
+
+def common_id(found: Iterable[str]) -> str:
+    """The cluster id that most data directories carry; with ZooKeeper the inventory does not know it."""
+    ids = Counter(one for one in found if one)
+    if not ids:
+        return ""
+    ((most, count),) = ids.most_common(1)
+    return most if 2 * count > ids.total() else NO_COMMON_ID
+
+
+def another(cluster_id: str, common: str) -> str:
+    """Why a data directory must not be touched: it is of another cluster; empty when it is not."""
+    return f"belongs to the cluster {cluster_id}, not to {common}" if cluster_id and cluster_id != common else ""
+
+
+def _part(node: Node) -> Part:
+    return Part.BROKERS if node.kind is Kind.BROKER else Part.KEEPERS
+
+
+def _node(cluster: Cluster, node: Node) -> dict[str, Any]:
+    unit = places.UNITS[node.kind]
+    return {
+        "name": node.name,
+        "unit": unit,
+        "unit_file": places.paths(node, log4j2=cluster.release.log4j2).unit,
+        "title": _title(cluster, node),
+        "data": _data(node),
+    }
+
+
+def _title(cluster: Cluster, node: Node) -> str:
+    """The description of its unit, by which we know that it is ours."""
+    values = variables.for_node(cluster, node)
+    return next(str(value) for name, value in values.items() if name.endswith("_title"))
+
+
+def _data(node: Node) -> list[dict[str, Any]]:
+    known = {"id": str(node.id)}
+    if isinstance(node, Server):
+        zookeeper = {**known, "identity": f"{node.data_dir}/myid", "keys": ["myid"], "ours": list(_ZOOKEEPER_DATA)}
+        return [{**zookeeper, "path": path} for path in places.data_dirs(node)]
+    kafka = {**known, "keys": ["node.id", "broker.id"], "ours": list(_KAFKA_DATA)}
+    return [{**kafka, "path": path, "identity": f"{path}/meta.properties"} for path in places.data_dirs(node)]
+
+
+def _folders(nodes: Sequence[Node]) -> list[dict[str, Any]]:
+    """The folders of a host that hold no data, each with the names of all that we put there or that our nodes write."""
+    where = nodes[0].places
+    written = [places.paths(node, log4j2=log4j2) for node in nodes for log4j2 in (True, False)]
+    configs = {path.rpartition("/")[2] for one in written for path in (one.config, one.environment, one.logging)}
+    caches = [{"path": f"/var/cache/{places.UNITS[node.kind]}", "ours": [r".*"]} for node in nodes]
+    return [
+        {"path": where.config_dir, "ours": [*map(re.escape, sorted(configs)), _FRESH]},
+        {"path": where.install_dir, "ours": list(_RELEASES)},
+        {"path": where.log_dir, "ours": [pattern for node in nodes for pattern in _logs(node)]},
+        *caches,
+    ]
+
+
+def _logs(node: Node) -> list[str]:
+    """The files a node logs to, the older ones among them, and what Java writes when it dies."""
+    rolled = [rf"{re.escape(file.file)}(\.\d+)?" for file in logs.of(node.kind).files]
+    return [*rolled, rf"{places.UNITS[node.kind]}-gc\.log(\.\d+)?", r"hs_err_pid\d+\.log"]

@@ -1,0 +1,162 @@
+"""What a cluster has on its hosts, as it is shown before it goes, and what is said when it is gone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kcluster import paths
+from kcluster.errors import ExitCode, KclusterError, RefusedError
+from kcluster.operations.destroy.question import Part, another, common_id, question
+from kcluster.results import Block, Cell, Grid, Result, Tone
+
+if TYPE_CHECKING:
+    from kcluster.clients.ssh import Answer, Connections
+    from kcluster.model.cluster import Cluster
+
+_COMMAND = "python3 -IS -"
+
+
+@dataclass(frozen=True)
+class Thing:
+    """One thing of a cluster on one host."""
+
+    host: str
+    what: str
+    """"unit", "folder" or "data"."""
+    path: str
+    size: int = 0
+    fate: str = ""
+    """"goes", "stays", or why it is left as it is."""
+    besides: tuple[str, ...] = ()
+    """What in a folder is not ours; it stays, and the folder with it."""
+
+
+@dataclass(frozen=True)
+class Remains(Result):
+    """All that a cluster has on its hosts."""
+
+    name: str
+    account: str
+    delete_data: bool
+    things: tuple[Thing, ...]
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing of it would go."""
+        return not any(thing.fate == "goes" for thing in self.things)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The data that stays because nobody asked for its end."""
+        return tuple(f"{thing.host}:{thing.path}" for thing in self.things if thing.fate == "stays")
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The data that is left as it is, and why."""
+        return tuple(
+            f"{thing.host}:{thing.path} {thing.fate}"
+            for thing in self.things
+            if thing.what == "data" and thing.fate not in ("goes", "stays")
+        )
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """NO when data was asked to go and is left."""
+        return ExitCode.NO if self.refused else ExitCode.DONE
+
+    def view(self) -> Iterable[Block]:
+        """A row for each thing, and when there is none that goes, a line that says so."""
+        yield Grid(("HOST", "WHAT", "PATH", "SIZE", "FATE"), [_row(thing) for thing in self.things])
+        if self.nothing:
+            yield f"{self.name}: nothing is left to remove"
+
+
+@dataclass(frozen=True)
+class Destroyed(Result):
+    """What was removed, and what is left."""
+
+    name: str
+    removed: tuple[str, ...]
+    refused: tuple[str, ...]
+    kept: tuple[str, ...]
+    account: str
+    seconds: float
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """NO when data was asked to go and is left."""
+        return ExitCode.NO if self.refused else ExitCode.DONE
+
+    def view(self) -> Iterable[Block]:
+        """The data that is left against the wish, what stays, and one line that says it all."""
+        for refused in self.refused:
+            yield Cell(f"left as it is: {refused}", Tone.BAD)
+        if self.kept:
+            yield f"its data stays in {', '.join(self.kept)}"
+        yield f"the account {self.account} stays on the hosts"
+        yield Cell(
+            f"{self.name}: removed {len(self.removed)} things in {self.seconds:.1f} s",
+            Tone.BAD if self.refused else Tone.GOOD,
+        )
+
+
+def seen(cluster: Cluster, hosts: Connections, *, delete_data: bool) -> Remains:
+    """Look at every host; one that cannot be asked, or that serves another cluster, ends it before anybody is asked."""
+    found = _surveys(cluster, hosts)
+    if strangers := [f"{host}: {text}" for host, one in found.items() for text in one["strangers"]]:
+        raise RefusedError(
+            f"{strangers[0].partition(':')[0]} serves another cluster; nothing was changed",
+            details="\n".join(strangers),
+            resolution="check the host in the inventory; after a new kcluster_name: kcluster provision, then destroy",
+        )
+    # With ZooKeeper the inventory does not know the cluster's id; only the hosts together do.
+    common = common_id(data["cluster_id"] for one in found.values() for data in one["data"])
+    things = tuple(thing for host, one in found.items() for thing in _things(host, one, common, delete_data))
+    return Remains(cluster.name, cluster.nodes[0].places.user, delete_data, things)
+
+
+def _surveys(cluster: Cluster, hosts: Connections) -> dict[str, dict[str, Any]]:
+    scripts = {host.name: _script({**question(cluster, host, list(Part)), "sizes": True}) for host in cluster.hosts}
+    answers = hosts.run(_COMMAND, stdin=scripts, only=list(scripts), become=True, within=600.0)
+    return {host: _understood(host, answer) for host, answer in answers.items()}
+
+
+def _script(asked: Mapping[str, Any]) -> str:
+    """The very code that takes away later, asked only to look."""
+    text = (paths.project() / "plugins/module_utils/destroying.py").read_text()
+    return f"{text}\nimport json\nprint(json.dumps(survey(json.loads({json.dumps(asked)!r}))))\n"
+
+
+def _understood(host: str, answer: Answer | KclusterError) -> dict[str, Any]:
+    if isinstance(answer, KclusterError):
+        raise answer
+    if answer.code:
+        raise RefusedError(
+            f"{host} cannot be looked at: python3 ended with {answer.code}; nothing was changed",
+            details=answer.stderr.strip()[-2000:],
+            resolution=f"ssh {host} python3 --version; it has to be 3.8 or newer",
+        )
+    return dict(json.loads(answer.stdout.splitlines()[-1]))
+
+
+def _things(host: str, found: Mapping[str, Any], common: str, delete_data: bool) -> Iterator[Thing]:
+    for unit in found["units"]:
+        yield Thing(host, "unit", unit, fate="goes")
+    for one in found["folders"]:
+        removable = one["ours"] or not one["foreign"]
+        fate = "goes" if removable else "stays, nothing in it is ours"
+        yield Thing(host, "folder", one["path"], one["size"], fate, tuple(one["foreign"]))
+    for one in found["data"]:
+        fate = (one["refusal"] or another(one["cluster_id"], common) or "goes") if delete_data else "stays"
+        yield Thing(host, "data", one["path"], one["size"], fate)
+
+
+def _row(thing: Thing) -> list[str | Cell]:
+    tones = {"goes": Tone.WARN, "stays": Tone.GOOD}
+    besides = f", but not {', '.join(thing.besides[:3])}" if thing.besides and thing.fate == "goes" else ""
+    fate = f"left: {thing.fate}" if thing.what == "data" and thing.fate not in tones else thing.fate
+    size = f"{thing.size / (1 << 20):.1f} MiB" if thing.what != "unit" else ""
+    return [thing.host, thing.what, thing.path, size, Cell(fate + besides, tones.get(thing.fate, Tone.BAD))]
