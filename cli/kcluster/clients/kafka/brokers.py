@@ -14,9 +14,12 @@ def overrides(kafka: Kafka, brokers: Sequence[int], *, within: float) -> dict[in
     """The settings each broker was given over the wire, which outrank its file; secrets are left out."""
     from confluent_kafka.admin import ConfigResource, ResourceType
 
-    asked = {ConfigResource(ResourceType.BROKER, str(broker)): broker for broker in brokers}
-    futures = kafka.admin.describe_configs(list(asked), request_timeout=within)
-    return {asked[place]: _overriding(answer) for place, answer in kafka.wait_each(futures).items()}
+    # librdkafka takes one broker per call; all are under way before the first is waited for.
+    places = {broker: ConfigResource(ResourceType.BROKER, str(broker)) for broker in brokers}
+    calls = {
+        broker: kafka.admin.describe_configs([place], request_timeout=within)[place] for broker, place in places.items()
+    }
+    return {broker: _overriding(answer) for broker, answer in kafka.wait_each(calls).items()}
 
 
 def _overriding(answer: Mapping[str, Any]) -> dict[str, str]:
