@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -44,6 +45,21 @@ class Target:
         return local.running(local.only())
 
     @cached_property
+    def remote(self) -> Cluster:
+        """The cluster, which must be one on separate hosts."""
+        if not self.inventory:
+            raise UsageError("this is for clusters on separate hosts", resolution="name one: -i INV")
+        from kcluster import inventory
+
+        cluster = inventory.read(self.inventory)
+        if cluster.local:
+            raise UsageError(
+                f"{cluster.name} is a cluster on this machine, and this is for clusters on separate hosts",
+                resolution="use kcluster up, down, status and logs for it",
+            )
+        return cluster
+
+    @cached_property
     def loaded(self) -> Loaded:
         """The inventory as it is written."""
         if not self.inventory:
@@ -57,8 +73,8 @@ class Target:
         """How each host of the cluster is entered, by its name in the inventory."""
         from kcluster import inventory
 
-        every = inventory.logins(self.loaded, self._become_password() if self.ask_become else "")
-        return {host.name: every[host.name] for host in self.cluster.hosts}
+        every = inventory.logins(self.loaded, self.become_password)
+        return {host.name: every[host.name] for host in self.remote.hosts}
 
     @property
     def declared_topics(self) -> tuple[Topic, ...]:
@@ -74,7 +90,11 @@ class Target:
         """A client of the cluster."""
         return Kafka(self.bootstrap or self.cluster.bootstrap, self._client_properties())
 
-    def _become_password(self) -> str:
+    @cached_property
+    def become_password(self) -> str:
+        """Sudo's password for hosts whose inventory has none; empty when nobody gave one."""
+        if not self.ask_become:
+            return os.environ.get("KCLUSTER_BECOME_PASSWORD", "")
         if not show.interactive():
             raise UsageError(
                 "there is no terminal to ask for sudo's password", resolution="set KCLUSTER_BECOME_PASSWORD"

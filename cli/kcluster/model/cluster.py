@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from kcluster.model.broker import Broker
 from kcluster.model.ensemble import Ensemble
@@ -51,6 +52,14 @@ class Cluster:
     def on(self, host: Host) -> tuple[Node, ...]:
         """The nodes on one host."""
         return tuple(node for node in self.nodes if node.host == host)
+
+    def on_hosts(self, names: Collection[str]) -> Cluster:
+        """The part of the cluster that is on these hosts."""
+        return replace(
+            self,
+            metadata=self.metadata.on_hosts(names),
+            brokers=tuple(broker for broker in self.brokers if broker.host.name in names),
+        )
 
     def find(self, name: str) -> tuple[Node, ...]:
         """The nodes meant by a node's or a host's name."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from kcluster.model.node import Kind, Node
@@ -53,3 +54,7 @@ class Ensemble:
     def connect(self) -> str:
         """`zookeeper.connect`: every server once, the chroot once at the end."""
         return ",".join(server.client_address for server in self.servers) + self.chroot
+
+    def on_hosts(self, names: Collection[str]) -> Ensemble:
+        """The nodes that are on these hosts."""
+        return replace(self, servers=tuple(node for node in self.servers if node.host.name in names))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from kcluster.model.node import Kind, Node
@@ -44,3 +45,7 @@ class Quorum:
     def voters(self) -> str:
         """`controller.quorum.voters`, the same on every node."""
         return ",".join(controller.voter for controller in self.controllers)
+
+    def on_hosts(self, names: Collection[str]) -> Quorum:
+        """The nodes that are on these hosts."""
+        return replace(self, controllers=tuple(node for node in self.controllers if node.host.name in names))

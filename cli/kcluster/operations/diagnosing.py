@@ -120,6 +120,21 @@ def units(nodes: Iterable[Node], hosts: Connections) -> dict[str, Unit]:
     return found
 
 
+def marks(nodes: Sequence[Node], hosts: Connections) -> list[Began]:
+    """Where the starts of these nodes will begin, for somebody else who starts them."""
+    by_host: dict[str, list[Node]] = {}
+    for node in nodes:
+        by_host.setdefault(node.host.name, []).append(node)
+    scripts = {host: _marks(there) for host, there in by_host.items()}
+    began = []
+    for host, answer in hosts.run("sh -s", stdin=scripts, only=list(by_host), become=True).items():
+        if isinstance(answer, KclusterError):
+            raise answer
+        since, *sizes = map(int, answer.stdout.split())
+        began += [Began(node, since, size) for node, size in zip(by_host[host], sizes, strict=True)]
+    return began
+
+
 def command(verb: str, nodes: Sequence[Node], hosts: Connections, *, within: float) -> list[Began]:
     """Start, stop or restart the units of nodes on different hosts at once; where each one's start begins."""
     scripts = {node.host.name: _order(verb, node) for node in nodes}
@@ -163,15 +178,16 @@ def _show(names: Iterable[str]) -> str:
     return shlex.join(["systemctl", "show", "--property", ",".join(_ASKED), *names])
 
 
+def _marks(nodes: Sequence[Node]) -> str:
+    """The host's clock, and how long each node's log is."""
+    sizes = [f"stat -c %s {shlex.quote(log_file(node))} 2>/dev/null || echo 0" for node in nodes]
+    return "\n".join(["date +%s", *sizes, ""])
+
+
 def _order(verb: str, node: Node) -> str:
     """A unit that failed too often is only started again when that is forgotten."""
-    unit, log = unit_of(node), shlex.quote(log_file(node))
-    return (
-        f"systemctl reset-failed {unit} 2>/dev/null\n"
-        f"date +%s\n"
-        f"stat -c %s {log} 2>/dev/null || echo 0\n"
-        f"exec systemctl {verb} {unit}\n"
-    )
+    unit = unit_of(node)
+    return f"systemctl reset-failed {unit} 2>/dev/null\n{_marks([node])}exec systemctl {verb} {unit}\n"
 
 
 def _questions(began: Began) -> str:

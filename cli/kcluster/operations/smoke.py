@@ -85,7 +85,7 @@ class Smoke(Result):
         yield from (Cell(problem, Tone.BAD) for problem in self.problems)
         if self.kept:
             yield f"kept: topic {self.topic}"
-        yield Cell(self._sentence(), Tone.GOOD if self.holds else Tone.BAD)
+        yield Cell(self.sentence, Tone.GOOD if self.holds else Tone.BAD)
 
     def _cells(self, row: Row) -> list[str | Cell]:
         counts = (row.entered, row.acknowledged, row.seen)
@@ -113,7 +113,9 @@ class Smoke(Result):
             for fault in self.verdict.faults[:FIRST]
         ]
 
-    def _sentence(self) -> str:
+    @property
+    def sentence(self) -> str:
+        """The verdict in one line."""
         verdict = self.verdict
         counted = f"{verdict.acknowledged} acknowledged, {verdict.seen} seen, {verdict.duplicates} duplicates"
         unknown = f", {verdict.indeterminate} without an answer" if verdict.indeterminate else ""

@@ -80,6 +80,11 @@ class Board:
             if self._live:
                 self._draw()
 
+    def pause(self) -> None:
+        """End the phase: somebody is asked now."""
+        with self._lock:
+            self._end_phase()
+
     def _end_phase(self) -> None:
         self._wipe()
         if self._phase and self._live:

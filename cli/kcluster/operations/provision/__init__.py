@@ -1,0 +1,148 @@
+"""From bare hosts to a proven cluster: validate, check, plan, ask, apply, wait, restart what must, verify, prove."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kcluster.errors import RefusedError, UnreachableError, UsageError
+from kcluster.journal import Journal
+from kcluster.model.names import nearest
+from kcluster.operations import looking
+from kcluster.operations.check import Severity, check
+from kcluster.operations.dynamic import apply_dynamic
+from kcluster.operations.locking import Lock, locked
+from kcluster.operations.plan import of, seen_all
+from kcluster.operations.provision import applying, proving
+from kcluster.operations.provision.phases import Phases
+from kcluster.operations.provision.result import Changed, Provisioned
+from kcluster.operations.roll import roll_with
+from kcluster.operations.validate import describe
+
+if TYPE_CHECKING:
+    from kcluster.clients.kafka import Kafka
+    from kcluster.clients.ssh import Connections
+    from kcluster.model.cluster import Cluster
+    from kcluster.operations.check import Checked
+    from kcluster.operations.gates import Gates
+    from kcluster.plan import Plan
+    from kcluster.results import Watch
+
+Agree = Callable[["Plan"], None]
+"""Shows the plan and asks; raises when the answer is no."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be provisioned, and how far the user lets us go."""
+
+    inventory: Path
+    cluster: Cluster
+    gates: Gates
+    kafka: Kafka
+    words: Sequence[str]
+    limit: Sequence[str] = ()
+    """Only these hosts; nothing: all of them."""
+    prove: bool = True
+    become_password: str = field(default="", repr=False)
+
+    @property
+    def part(self) -> Cluster:
+        """What of the cluster is on the hosts in question."""
+        return self.cluster.on_hosts(self.limit) if self.limit else self.cluster
+
+
+def provision(task: Task, hosts: Connections, agree: Agree, watch: Watch) -> Provisioned:
+    """Bring the hosts to what the inventory says; a run that was interrupted anywhere is repaired by the next one."""
+    watch.phase(f"take the lock of {task.cluster.name}")
+    with locked(task.part, hosts, task.words) as lock, Journal.begin(task.cluster.name, task.words) as journal:
+        phases = Phases(watch, journal)
+        _check(task, hosts, phases)
+        plan = _plan(task, hosts, phases)
+        if not plan.nothing:
+            watch.pause()
+            agree(plan)
+        done = _carry_out(task, plan, hosts, lock, phases)
+        if not done.holds:
+            journal.said_no(done.proof)
+        return done
+
+
+def _check(task: Task, hosts: Connections, phases: Phases) -> None:
+    """Preflight; an error stops the run before anything is changed."""
+    count = len(task.part.hosts)
+    with phases.phase("check", f"check {count} host{'s' if count > 1 else ''}"):
+        checked = check(task.part, hosts, lambda _: None)
+    for answer in checked.answers:
+        if answer.severity is Severity.WARNING:
+            phases.say(f"warning: {answer.host}: {answer.found} [{answer.id}]")
+    if not checked.ok:
+        raise _refused(checked, task.inventory)
+
+
+def _refused(checked: Checked, inventory: Path) -> RefusedError | UnreachableError:
+    errors = [answer for answer in checked.answers if answer.severity is Severity.ERROR]
+    kind = UnreachableError if checked.unreachable else RefusedError
+    one = len(errors) == 1
+    return kind(
+        f"{'1 check says' if one else f'{len(errors)} checks say'} no, nothing was changed",
+        details="\n".join(f"{answer.host}: {answer.found} [{answer.id}]" for answer in errors),
+        resolution=errors[0].fix if one and errors[0].fix else f"kcluster check -i {inventory}  (says what to do)",
+    )
+
+
+def _plan(task: Task, hosts: Connections, phases: Phases) -> Plan:
+    with phases.phase("plan", "plan"):
+        seen = seen_all(looking.look(task.cluster, hosts, only=[host.name for host in task.part.hosts]))
+        plan = of(task.cluster, seen, task.kafka)
+    if plan.refused:
+        raise RefusedError(
+            f"{plan.refused[0].what}; nothing was changed",
+            details="\n".join(refusal.what for refusal in plan.refused[1:]),
+            resolution=plan.refused[0].resolution,
+        )
+    return plan
+
+
+def _carry_out(task: Task, plan: Plan, hosts: Connections, lock: Lock, phases: Phases) -> Provisioned:
+    changed: list[Changed] = []
+    restarted: list[str] = []
+    if plan.changes or plan.starts:
+        changed = applying.apply(task.inventory, plan, hosts, task.gates, phases, task.limit, task.become_password)
+        lock.check()
+    if plan.settings:
+        with phases.phase("settings", "set what brokers take while they run"):
+            apply_dynamic(task.cluster, plan.settings, phases.say, task.gates.config)
+    if plan.restarts:
+        with phases.phase("restart", f"restart {len(plan.restarts)} nodes, one at a time"):
+            reasons = {restart.node: "; ".join(restart.reasons) for restart in plan.restarts}
+            report = roll_with(task.gates, reasons, hosts, phases.say, phases.note, check=lock.check)
+            restarted = [f"{step.node} on {step.host} in {step.seconds:.1f} s: {step.reason}" for step in report.steps]
+    proof = proving.prove(task.cluster, task.kafka, phases, thorough=task.prove and not task.limit)
+    return Provisioned(
+        name=task.cluster.name,
+        summary=describe(task.cluster),
+        bootstrap=task.cluster.bootstrap,
+        changed=tuple(changed),
+        settings=tuple(f"{setting.node or 'all brokers'}: {setting.key}" for setting in plan.settings),
+        restarted=tuple(restarted),
+        topics=proof.topics,
+        proof=proof.sentence,
+        holds=proof.holds,
+        seconds=phases.seconds,
+    )
+
+
+def known_hosts(cluster: Cluster, names: Iterable[str]) -> tuple[str, ...]:
+    """The hosts that --limit names, each as one word or several with commas between."""
+    asked = [name for names in names for name in names.split(",") if name]
+    hosts = [host.name for host in cluster.hosts]
+    for name in asked:
+        if name not in hosts:
+            near = nearest(name, hosts) or hosts[:3]
+            raise UsageError(
+                f"--limit {name}: there is no such host in {cluster.name}", resolution=f"one of {', '.join(near)}"
+            )
+    return tuple(asked)
