@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kcluster.app import main
+from kcluster.complete import recorded_clusters
 from kcluster.errors import ExitCode, RefusedError
 from kcluster.journal import Journal
 from kcluster.operations.history import Told, took
@@ -149,3 +150,10 @@ def test_a_run_that_goes_on_is_running(home: Path) -> None:
 )
 def test_a_duration_is_as_fine_as_a_reader_wants_it(seconds: float | None, text: str) -> None:
     assert took(seconds) == text
+
+
+def test_the_shell_completes_clusters_that_have_runs() -> None:
+    record("staging")
+    record("prod")
+    assert recorded_clusters("") == ["prod", "staging"]
+    assert recorded_clusters("s") == ["staging"]
