@@ -52,6 +52,12 @@ class ActionModule(ActionBase):
             before = {thing["path"]: thing["text"] for thing in differing}
             reasons = {node.name: node.reasons(kept[node.name], before) for node in nodes if node.name in kept}
             answer["restart_needed"] = {name: list(why) for name, why in reasons.items() if why}
+            answer.setdefault("warnings", []).extend(
+                f"{name} runs as it was started and needs a restart, one node at a time (playbooks/restart.yml): "
+                + "; ".join(why)
+                for name, why in reasons.items()
+                if why
+            )
         return answer
 
 
