@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -98,10 +99,14 @@ class Told(Result):
         by = f"{run.owner.user}@{run.owner.machine} (pid {run.owner.pid})"
         yield f"run {run.number} of {self.cluster}: {run.owner.command}"
         yield f"by {by} at {when(run.owner.since)}, kcluster {run.version or 'unknown'}"
+        lasted = _lasted(run)
         for phase, notes in _phases(run.notes):
+            title = next((_line(note["what"]) for note in notes if _marks(note) and note.get("what") != phase), "")
+            time = f"({took(lasted[phase])})" if phase in lasted else ""
             yield ""
-            yield Cell(phase or "steps", Tone.DIM)
-            yield Grid(("HOST", "STEP", "STATUS", "TOOK", "DETAIL"), [_row(note) for note in notes])
+            yield Cell(" ".join(filter(None, [f"{phase}: {title}" if title else phase or "steps", time])), Tone.DIM)
+            steps = [_row(note) for note in notes if not _marks(note)]
+            yield Grid(("HOST", "STEP", "STATUS", "TOOK", "DETAIL"), steps)
         yield ""
         yield Cell(_ending(run), _OUTCOMES.get(run.outcome, Tone.PLAIN))
 
@@ -188,6 +193,26 @@ def _phases(notes: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapp
         phases.setdefault(str(note.get("phase", "")), {}).setdefault(str(note.get("host", "")), []).append(note)
     for phase, hosts in phases.items():
         yield phase, [note for of_host in hosts.values() for note in of_host]
+
+
+def _marks(note: Mapping[str, Any]) -> bool:
+    """Whether a note only says that a phase begins."""
+    return note.get("event") == "phase"
+
+
+def _lasted(run: Run) -> dict[str, float]:
+    """The seconds of each phase: until the next one begins, the last until the end of what is known."""
+    marks = [(datetime.fromisoformat(note["at"]), str(note.get("phase", ""))) for note in run.notes if _marks(note)]
+    if not marks:
+        return {}
+    if run.seconds is None:
+        end = datetime.fromisoformat(run.notes[-1]["at"])
+    else:
+        end = datetime.fromisoformat(run.owner.since) + timedelta(seconds=run.seconds)
+    lasted: dict[str, float] = {}
+    for (began, phase), (ended, _) in pairwise([*marks, (end, "")]):
+        lasted[phase] = lasted.get(phase, 0.0) + (ended - began).total_seconds()
+    return lasted
 
 
 def _row(note: Mapping[str, Any]) -> list[str | Cell]:

@@ -144,6 +144,25 @@ def test_a_run_that_goes_on_is_running(home: Path) -> None:
     assert grid.rows[0][-1] == "lines=one ..."
 
 
+def test_a_phase_has_its_title_and_its_time(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [
+        {"event": "begin", "at": "2026-01-01T12:00:00+00:00", "since": "2026-01-01T12:00:00+00:00", "words": ["x"]},
+        {"event": "phase", "at": "2026-01-01T12:00:01+00:00", "phase": "check", "what": "check 3 hosts"},
+        {"event": "phase", "at": "2026-01-01T12:00:03.500+00:00", "phase": "plan", "what": "plan"},
+        {"event": "step", "at": "2026-01-01T12:00:04+00:00", "phase": "plan", "host": "h1", "what": "look"},
+        {"event": "phase", "at": "2026-01-01T12:01:04+00:00", "phase": "check", "what": "check again"},
+        {"event": "end", "at": "2026-01-01T12:01:06+00:00", "outcome": "done", "exit_code": 0, "seconds": 66.0},
+    ]
+    folder = home / "clusters/staging/journal"
+    folder.mkdir(parents=True)
+    for number, count in ((1, 6), (2, 4)):  # the second was killed
+        (folder / f"{number}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines[:count]))
+    told = cli(capsys, "show", "1")[1].splitlines()
+    assert told[2:] == ["", "check: check 3 hosts (4.5 s)", "", "plan (1 min 0 s)", *told[6:]]
+    assert [row.split() for row in told[6:]] == [["HOST", "STEP"], ["h1", "look"], [], ["done,", "1", "min", "6", "s"]]
+    assert "plan (0.5 s)" in cli(capsys, "show", "2")[1]
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(None, ""), (0.04, "0.0 s"), (59.9, "59.9 s"), (60, "1 min 0 s"), (3599, "59 min 59 s"), (7380, "2 h 3 min")],
