@@ -20,7 +20,7 @@ from contextlib import contextmanager
 MARKER = ".complete"
 """Written last: a release without it is not there. It holds the SHA-512 the release arrived with."""
 
-CHUNK = 1 << 20
+CHUNK = 1 << 16  # tarfile copies what it has read ahead: larger is slower
 
 
 class RefusedError(Exception):

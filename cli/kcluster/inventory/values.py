@@ -75,6 +75,13 @@ def _text(value: Any, faults: Faults) -> str | None:
     return str(value)
 
 
+def _boolean(value: Any, faults: Faults) -> bool | None:
+    told = {"true": True, "false": False}.get(text(value).lower())  # INI inventories give text
+    if told is None:
+        _wanted(faults, "true or false", value, "write true or false")
+    return told
+
+
 def _integer(value: Any, faults: Faults) -> int | None:
     if isinstance(value, str) and value.isdecimal():
         return int(value)  # INI inventories and environments give digits as text
@@ -217,6 +224,7 @@ def _entry(value: Any, keys: tuple[str, ...], what: str, faults: Faults) -> dict
 
 _READERS: Mapping[Type, Callable[[Any, Faults], Any]] = {
     Type.TEXT: _text,
+    Type.BOOLEAN: _boolean,
     Type.INTEGER: _integer,
     Type.PORT: _port,
     Type.PATH: _path,

@@ -22,6 +22,7 @@ class Type(StrEnum):
     """The types of words, as the documentation spells them."""
 
     TEXT = "text"
+    BOOLEAN = "true or false"
     INTEGER = "whole number"
     PORT = "port"
     PATH = "absolute path"
@@ -160,6 +161,13 @@ _WORDS = (
     ),
     Word("kafka_config_dir", "all", Type.PATH, "/etc/kafka", "where the configuration of the nodes lies"),
     Word("kafka_log_dir", "all", Type.PATH, "/var/log/kafka", "where the nodes write their logs"),
+    Word(
+        "kafka_install_java",
+        "all",
+        Type.BOOLEAN,
+        "false",
+        "whether Java is installed on hosts where it is missing or too old; otherwise they are refused",
+    ),
 )
 
 WORDS = {word.name: word for word in _WORDS}
