@@ -27,8 +27,8 @@ ROOM = 1 << 20
 """Bytes that must be free before a run begins: its journal must not be the first thing that is lost."""
 
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST)
-_SETTING = re.compile(r"^(?P<key>[+\- ]?[\w.\-]+)=.*$", re.MULTILINE)
-_OPTION = re.compile(r"""(?<![\w.\-])(?P<key>[\w.\-]+)=("[^"]*"|'[^']*'|[^\s,;]+)""")
+_SETTING = re.compile(r"^(?P<key>[+\- ]*[\w.\-]+)(?P<is>\s*[=:]\s*).+$", re.MULTILINE)
+_OPTION = re.compile(r"""(?<![\w.\-])(?P<key>[\w.\-]+)(?P<is>=)("[^"]*"|'[^']*'|[^\s,;]+)""")
 
 
 @dataclass(frozen=True)
@@ -286,7 +286,7 @@ def _hidden(key: str, value: Any) -> Any:
 
 
 def _setting(found: re.Match[str]) -> str:
-    return f"{found['key']}={HIDDEN}" if _is_secret(found["key"]) else found[0]
+    return f"{found['key']}{found['is']}{HIDDEN}" if _is_secret(found["key"]) else found[0]
 
 
 def _is_secret(word: str) -> bool:

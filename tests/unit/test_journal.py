@@ -128,7 +128,10 @@ def test_no_secret_is_written_wherever_it_is() -> None:
     with Journal.begin("c", [*words, "--vault-password-file", "known"]) as running:
         running.note("step", what="set", **{"ssl.key.password": "hush", "plain": "seen"})
         running.note("step", config={"ssl.keystore.password": "hush", "inner": [{"sasl.jaas.config": "x hush"}]})
-        running.note("step", diff="-ssl.truststore.password=hush\n+ssl.truststore.password=hush hush\n num.io=3")
+        running.note(
+            "step",
+            diff="-ssl.truststore.password=hush\n+ssl.truststore.password=hush hush\n num.io=3\n+  a_password: hush",
+        )
         running.note("step", what='run with KAFKA_OPTS=-Djavax.net.ssl.keyStorePassword=hush password="hush" -x')
     assert "hush" not in text()
     assert "known" in text()
