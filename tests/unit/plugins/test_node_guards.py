@@ -1,0 +1,75 @@
+"""The guards of kcluster.kafka.node: disks of others, disks that are not mounted, disks with foreign data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+NewNode = Callable[..., dict[str, Any]]
+Meta = Callable[..., None]
+CLUSTER_ID = "PbWmCmMSSbSvDeFTl9mVrA"
+
+
+def test_data_of_the_same_node_and_empty_disks_are_welcome(
+    guards: ModuleType, tmp_path: Path, node: NewNode, meta: Meta
+) -> None:
+    assert guards.refusal(node()) == ""
+    (tmp_path / "data" / "lost+found").mkdir(parents=True)
+    assert guards.refusal(node(user="kafka")) == ""
+    meta(version=0, broker_id=1, cluster_id="any")
+    assert guards.refusal(node(user="kafka")) == ""
+    meta(version=1, node_id=1, cluster_id=CLUSTER_ID)
+    assert guards.refusal(node(cluster_id=CLUSTER_ID)) == ""
+
+
+def test_data_of_another_node_is_refused_with_both_ids(
+    guards: ModuleType, tmp_path: Path, node: NewNode, meta: Meta
+) -> None:
+    meta(version=0, broker_id=2)
+    assert guards.refusal(node()).startswith(
+        f"{tmp_path}/data/meta.properties belongs to the node 2, but the inventory says kafka_broker_id: 1; correct"
+    )
+    (tmp_path / "data" / "myid").write_text("9\n")
+    server = node(kind="zookeeper")
+    assert guards.refusal(server).startswith(f"{tmp_path}/data/myid says 9, but the inventory says zookeeper_id: 1;")
+    (tmp_path / "data" / "myid").write_text("1")
+    assert guards.refusal(server) == ""
+
+
+def test_data_of_another_cluster_is_refused(guards: ModuleType, tmp_path: Path, node: NewNode, meta: Meta) -> None:
+    meta(version=1, node_id=1, cluster_id="other")
+    assert "belongs to the cluster other" in guards.refusal(node(cluster_id=CLUSTER_ID))
+
+
+def test_foreign_data_is_refused_and_named(
+    guards: ModuleType, tmp_path: Path, own: dict[str, str], node: NewNode
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "photos").mkdir()
+    assert f"{tmp_path}/data belongs to {own['owner']} and holds photos" in guards.refusal(node(user="kafka"))
+    assert guards.refusal(node()) == ""  # what belongs to the service is its own affair
+    (tmp_path / "data" / "events-0").mkdir()
+    assert guards.refusal(node(user="kafka")) == ""
+
+
+@pytest.mark.parametrize("promise", ["fstab", "unit"])
+def test_a_disk_that_should_be_mounted_and_is_not_is_refused(
+    guards: ModuleType, tmp_path: Path, promise: str, node: NewNode
+) -> None:
+    system, disk = tmp_path / "system", tmp_path / "a disk"
+    if promise == "fstab":
+        (system / "etc/fstab").write_text(
+            f"# disks\n/dev/sdb1 {str(disk).replace(' ', chr(92) + '040')} ext4 defaults 0 2\n"
+        )
+    else:
+        (system / "etc/systemd/system/disk.mount").write_text(f"[Mount]\nWhat=/dev/sdb1\nWhere={disk}\n")
+    wanted = node(data_dirs=[f"{disk}/kafka"])
+    assert f"which is not mounted; mount it: mount {disk}" in guards.refusal(wanted)
+    point = str(disk).replace(" ", "\\040")
+    (system / "proc/self/mountinfo").write_text(f"29 1 8:17 / {point} rw - ext4 /dev/sdb1 rw\n")
+    assert guards.refusal(wanted) == ""
+    assert guards.refusal(node(data_dirs=[f"{disk}s/kafka"])) == ""  # another directory that begins alike
