@@ -42,16 +42,18 @@ class Running:
         self._waiting = select.poll()
         self._waiting.register(channel.fileno(), select.POLLIN)
         self._preamble = b""
-        self._begun = False
+        self._early = b""
         self._closed = False
 
     def begin(self) -> None:
         """Wait until the command itself runs; sudo may want a password first, or refuse."""
         asked = 0
         for text, error in self._pieces():
-            self._preamble += text if error else b""
+            if not error:  # its first words may overtake what was said on stderr before
+                self._early += text
+                continue
+            self._preamble += text
             if self._wrapped.begun(self._preamble):
-                self._begun = True
                 return
             if self._preamble.count(PROMPT) > asked:
                 asked += 1
@@ -72,8 +74,8 @@ class Running:
 
     def answer(self) -> Answer:
         """Everything it says, when it has ended."""
-        said = {False: bytearray(), True: bytearray(self._wrapped.left(self._preamble))}
-        for text, error in self._pieces():
+        said = {False: bytearray(), True: bytearray()}
+        for text, error in self._all():
             said[error] += text
         return Answer(self.code, said[False].decode(errors="replace"), said[True].decode(errors="replace"))
 
@@ -81,8 +83,7 @@ class Running:
         """Each line as it comes."""
         rest = {False: "", True: ""}
         decoders = {error: codecs.getincrementaldecoder("utf-8")("replace") for error in rest}
-        rest[True] = self._wrapped.left(self._preamble).decode(errors="replace")
-        for text, error in self._pieces():
+        for text, error in self._all():
             *whole, rest[error] = (rest[error] + decoders[error].decode(text)).split("\n")
             yield from (Piece(line, error) for line in whole)
         yield from (Piece(text, error) for error, text in rest.items() if text)
@@ -113,6 +114,12 @@ class Running:
     ) -> None:
         """Close it."""
         self.close()
+
+    def _all(self) -> Iterator[tuple[bytes, bool]]:
+        """What the command says, with what arrived while it began."""
+        yield self._wrapped.left(self._preamble), True
+        yield self._early, False
+        yield from self._pieces()
 
     def _pieces(self) -> Iterator[tuple[bytes, bool]]:
         """What arrives, and whether on stderr, until both ends are closed."""
