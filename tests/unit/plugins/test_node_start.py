@@ -1,0 +1,118 @@
+"""The script that units run before they start a node, and the archive of classes it chooses."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kcluster.render import Template, compiled
+
+Start = Callable[..., str]
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """The unit's cache directory, made by systemd."""
+    (tmp_path / "cache/kafka").mkdir(parents=True)
+    return tmp_path / "cache/kafka"
+
+
+@pytest.fixture
+def start(tmp_path: Path, cache: Path) -> Start:
+    """Run the script as the unit does; gives the JVM options of the heap as the launch script will see them."""
+    release, java = tmp_path / "opt/kafka_2.13-3.9.2", tmp_path / "java"
+    for folder in (release / "libs", java / "bin", java / "lib/server", tmp_path / "run"):
+        folder.mkdir(parents=True)
+    (tmp_path / "opt/current").symlink_to("kafka_2.13-3.9.2")
+    (java / "bin/java").touch(mode=0o755)
+    (java / "lib/server/libjvm.so").write_text("built on Monday")
+    (tmp_path / "server.properties").write_text("a=1\n")
+    script = tmp_path / "before-start.sh"
+    text = compiled(Template.BEFORE_START).render()
+    script.write_text(text.replace("/run/", f"{tmp_path}/run/").replace("/var/cache/", f"{tmp_path}/cache/"))
+
+    def run(java_version: str = "17.0.15", **environment: str) -> str:
+        (java / "release").write_text(f'IMPLEMENTOR="any"\nJAVA_VERSION="{java_version}"\n')
+        folder = tmp_path / "run/kafka"
+        subprocess.run(["rm", "-rf", folder], check=True)
+        folder.mkdir()
+        surroundings = {"PATH": os.environ["PATH"], "JAVA_HOME": str(java), "KAFKA_HEAP_OPTS": "-Xmx1g", **environment}
+        command = ["sh", script, "kafka", tmp_path / "opt/current", tmp_path / "server.properties"]
+        subprocess.run(command, env=surroundings, check=True, capture_output=True)
+        chosen = folder / "archive.env"
+        return chosen.read_text() if chosen.exists() else ""
+
+    return run
+
+
+def end(cache: Path, how: str) -> None:
+    """The JVM writes the archive it was told to make, when it ends orderly; then systemd says how the unit ended."""
+    (cache / "ended").write_text(f"{how}\n")
+
+
+def archive(chosen: str) -> Path:
+    return Path(chosen.partition("ArchiveClassesAtExit=")[2].partition(".new")[0] + ".new")
+
+
+def test_what_a_process_starts_with_is_kept(start: Start, tmp_path: Path) -> None:
+    start()
+    assert (tmp_path / "run/kafka/server.properties").read_text() == "a=1\n"
+    assert (tmp_path / "run/kafka/release").read_text() == "kafka_2.13-3.9.2\n"
+
+
+def test_an_archive_is_made_by_the_first_run_and_used_by_the_next_ones(start: Start, cache: Path) -> None:
+    first = start()
+    assert first.startswith('KAFKA_HEAP_OPTS="-Xmx1g -XX:ArchiveClassesAtExit=')
+    archive(first).write_text("classes")
+    end(cache, "success")
+    second = start()
+    made = archive(first).with_suffix("")
+    assert f"-XX:SharedArchiveFile={made} " in second
+    assert made.read_text() == "classes"
+    assert start() == second  # also after a power cut, when nobody says how the last run ended
+
+
+def test_an_archive_of_a_run_that_was_cut_off_is_not_trusted(start: Start, cache: Path) -> None:
+    first = start()
+    archive(first).write_text("half")
+    assert start() == first
+    assert os.listdir(cache) == []
+
+
+@pytest.mark.parametrize("how", ["exit-code", "core-dump", "signal", "timeout"])
+def test_after_a_bad_end_the_node_starts_without_an_archive(start: Start, cache: Path, how: str) -> None:
+    first = start()
+    archive(first).write_text("classes")
+    end(cache, "success")
+    start()
+    end(cache, how)
+    assert start() == ""
+    assert os.listdir(cache) == []
+    assert start() == first
+
+
+@pytest.mark.parametrize("options", ["-javaagent:/opt/jmx.jar=7071", "-agentlib:jdwp", "-Xshare:off"])
+def test_options_that_do_not_go_with_archives_are_left_alone(start: Start, options: str) -> None:
+    assert start(KAFKA_OPTS=options) == ""
+    assert start(JAVA_TOOL_OPTIONS=options) == ""
+
+
+@pytest.mark.parametrize("version", ["11.0.26", "1.8.0_442", ""])
+def test_an_old_or_unknown_java_starts_without(start: Start, version: str) -> None:
+    assert start(version) == ""
+
+
+def test_another_java_or_other_options_make_an_archive_of_their_own(start: Start, cache: Path, tmp_path: Path) -> None:
+    first = start()
+    archive(first).write_text("classes")
+    end(cache, "success")
+    assert "SharedArchiveFile" in start()
+    assert "ArchiveClassesAtExit" in start(KAFKA_OPTS="-XX:+UseZGC")
+    assert os.listdir(cache) == []  # of archives that do not fit any more none is kept
+    (tmp_path / "java/lib/server/libjvm.so").write_text("built on a Tuesday")
+    assert "ArchiveClassesAtExit" in start()
+    assert start() != first

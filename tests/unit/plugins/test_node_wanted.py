@@ -1,0 +1,89 @@
+"""What the control node tells the module of a node, and what it makes of the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from kcluster import inventory
+from kcluster.model.cluster import Cluster
+from kcluster.model.node import Layer
+from kcluster.render import Role
+
+Plugin = Callable[[str], ModuleType]
+
+
+@pytest.fixture
+def cluster(project: Path) -> Cluster:
+    """Three KRaft controllers and brokers; the first broker has a password."""
+    found = inventory.read(project / "tests/golden/kraft-3.9/inventory.yml")
+    secret = replace(found.brokers[0], layers=(Layer("cluster", {"ssl.key.password": "geheim"}),))
+    return replace(found, brokers=(secret, *found.brokers[1:]))
+
+
+@pytest.fixture
+def wanted(plugin: Plugin, cluster: Cluster) -> Any:
+    """The first broker as it shall be."""
+    return plugin("plugin_utils.wanted").Wanted.of(cluster, cluster.brokers[0])
+
+
+def test_the_module_is_told_all_it_needs_as_plain_json(wanted: Any) -> None:
+    told = json.loads(json.dumps(wanted.told))
+    assert (told["kind"], told["id"], told["unit"], told["format"]) == ("broker", 1, "kafka", True)
+    assert told["release_dir"] == "/opt/kafka/kafka_2.13-3.9.2"
+    owners = {file["path"]: (file["owner"], file["group"], file["mode"], file["kept"]) for file in told["files"]}
+    assert owners["/etc/kafka/server.properties"] == ("root", "kafka", "0640", True)
+    assert owners["/etc/systemd/system/kafka.service"] == ("root", "root", "0644", True)
+    assert owners["/opt/kafka/before-start.sh"] == ("root", "root", "0755", False)
+    assert [folder["path"] for folder in told["directories"]] == ["/etc/kafka", "/var/log/kafka", "/var/lib/kafka"]
+
+
+def test_a_process_that_was_started_with_this_needs_no_restart(wanted: Any) -> None:
+    assert wanted.reasons({"release": "kafka_2.13-3.9.2", "files": {}}, {}) == ()
+
+
+def test_a_process_that_was_started_with_something_else_says_what(wanted: Any) -> None:
+    config = next(file for file in wanted.files if file.role is Role.CONFIG)
+    old = config.text.replace("node.id=1", "node.id=7").replace("geheim", "alt")
+    reasons = wanted.reasons({"release": "kafka_2.13-3.9.1", "files": {config.path: old}}, {})
+    assert any("kafka_2.13-3.9.1" in reason for reason in reasons)
+    assert any("node.id" in reason for reason in reasons)
+    assert any("ssl.key.password" in reason for reason in reasons)
+    assert "geheim" not in str(reasons)
+    assert "alt" not in str(reasons)
+
+
+def test_the_diff_shows_what_changes_and_no_secret(plugin: Plugin, wanted: Any) -> None:
+    node = plugin("action.node")
+    config = next(file for file in wanted.files if file.role is Role.CONFIG)
+    mode = "root:kafka 0640"
+    thing = {"path": config.path, "attributes": mode, "wanted": mode}
+    (changed,) = node._diff([wanted], [{**thing, "text": config.text.replace("node.id=1", "node.id=7")}])
+    assert "node.id=7\n" in changed["before"]
+    assert "node.id=1\n" in changed["after"]
+    (secret,) = node._diff([wanted], [{**thing, "text": config.text.replace("geheim", "alt")}])
+    assert secret["after"] == secret["before"] + "(a secret changes)\n"
+    shown = str([changed, secret])
+    assert "geheim" not in shown
+    assert "alt\n" not in shown
+
+
+def test_the_diff_of_a_new_file_names_its_owner_and_of_a_directory_too(plugin: Plugin, wanted: Any) -> None:
+    node = plugin("action.node")
+    new = {"path": "/etc/kafka/kafka.env", "attributes": "", "wanted": "root:kafka 0640", "text": None}
+    folder = {"path": "/var/lib/kafka", "attributes": "root:root 0755", "wanted": "kafka:kafka 0750", "text": None}
+    file, directory = node._diff([wanted], [new, folder])
+    assert (file["after_header"], file["before"]) == ("/etc/kafka/kafka.env (root:kafka 0640)", "")
+    assert (directory["before"], directory["after"]) == ("root:root 0755\n", "kafka:kafka 0750\n")
+
+
+@pytest.mark.parametrize("sources", [[], ["/nowhere/at/all"], ["a", "b"], ["h1,h2,"]])
+def test_a_cluster_is_described_in_one_inventory(plugin: Plugin, sources: list[str]) -> None:
+    with pytest.raises(Exception, match="kcluster reads the cluster from one inventory, a file or a folder"):
+        plugin("plugin_utils.cluster")._source({"ansible_inventory_sources": sources})
