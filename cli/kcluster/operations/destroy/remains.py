@@ -68,8 +68,12 @@ class Remains(Result):
         return ExitCode.NO if self.refused else ExitCode.DONE
 
     def view(self) -> Iterable[Block]:
-        """A row for each thing, and when there is none that goes, a line that says so."""
-        yield Grid(("HOST", "WHAT", "PATH", "SIZE", "FATE"), [_row(thing) for thing in self.things])
+        """A row for each thing, one for hosts that are alike, and when there is none that goes, a line that says so."""
+        alike: dict[tuple[object, ...], list[Thing]] = {}
+        for thing in self.things:
+            own = thing.host if thing.what == "data" else ""  # each directory with data is shown with its own size
+            alike.setdefault((own, thing.what, thing.path, thing.fate, thing.besides), []).append(thing)
+        yield Grid(("WHAT", "PATH", "HOSTS", "SIZE", "FATE"), [_row(things) for things in alike.values()])
         if self.nothing:
             yield f"{self.name}: nothing is left to remove"
 
@@ -154,9 +158,11 @@ def _things(host: str, found: Mapping[str, Any], common: str, delete_data: bool)
         yield Thing(host, "data", one["path"], one["size"], fate)
 
 
-def _row(thing: Thing) -> list[str | Cell]:
+def _row(things: list[Thing]) -> list[str | Cell]:
+    thing = things[0]
+    hosts = ", ".join(each.host for each in things)
     tones = {"goes": Tone.WARN, "stays": Tone.GOOD}
     besides = f", but not {', '.join(thing.besides[:3])}" if thing.besides and thing.fate == "goes" else ""
     fate = f"left: {thing.fate}" if thing.what == "data" and thing.fate not in tones else thing.fate
-    size = f"{thing.size / (1 << 20):.1f} MiB" if thing.what != "unit" else ""
-    return [thing.host, thing.what, thing.path, size, Cell(fate + besides, tones.get(thing.fate, Tone.BAD))]
+    size = f"{sum(each.size for each in things) / (1 << 20):.1f} MiB" if thing.what != "unit" else ""
+    return [thing.what, thing.path, hosts, size, Cell(fate + besides, tones.get(thing.fate, Tone.BAD))]
