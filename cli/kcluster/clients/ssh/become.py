@@ -11,13 +11,13 @@ from kcluster.errors import UnreachableError
 
 PROMPT = b"kcluster-asks-for-the-password:"
 _GROUP = re.compile(rb"^kcluster-group (\d+)\n", re.MULTILINE)
-_BEGINS = re.compile(rb"^kcluster-begins\n", re.MULTILINE)
+_BEGINS = b"kcluster-begins\n"
 _REASONS = (
     (re.compile(r"not (found|executable)|No such file"), "there is no sudo", "apt-get install sudo, or log in as root"),
     (
         re.compile(r"password is required"),
         "sudo wants a password for {user}",
-        "add -K to be asked for it, or give {user} NOPASSWD in /etc/sudoers.d",
+        "add -K to be asked for it, or allow {user} in /etc/sudoers.d with NOPASSWD",
     ),
     (
         re.compile(r"not in the sudoers|not allowed to|may not run"),
@@ -44,18 +44,21 @@ class Wrapped:
 
     def begun(self, said: bytes) -> bool:
         """Whether the command itself runs now."""
-        return bool((_BEGINS if self.sudo else _GROUP).search(said))
+        return _BEGINS in said if self.sudo else bool(_GROUP.search(said))
 
     def left(self, said: bytes) -> bytes:
-        """What is on stderr beside our own lines."""
-        return _BEGINS.sub(b"", _GROUP.sub(b"", said, count=1), count=1).replace(PROMPT, b"")
+        """What the command itself, or else sudo, says on stderr."""
+        if self.sudo and _BEGINS in said:  # before that sudo asked, lectured and warned
+            return said.partition(_BEGINS)[2]
+        return _GROUP.sub(b"", said, count=1).replace(PROMPT, b"")
 
     def refusal(self, name: str, said: bytes, asked: int) -> UnreachableError:
         """Why sudo did not begin."""
         text = self.left(said).decode(errors="replace").strip()
         if asked > 1:
             return UnreachableError(
-                f"{name}: sudo refuses the password of {self.user}", resolution="try again with the right one: -K"
+                f"{name}: sudo refuses the password of {self.user}",
+                resolution=f"give the right one with -K, or allow {self.user} in /etc/sudoers.d with NOPASSWD",
             )
         for pattern, message, resolution in _REASONS:
             if pattern.search(text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
@@ -154,16 +155,15 @@ class Connections:
                 resolution="run this again; when it stays so, look at sshd's log on the host",
             ) from problem
 
-        def end(group: int) -> None:
-            with (
-                suppress(KclusterError),
-                self._started(login, transport, ending(group), become, _END_SECONDS) as killer,
-            ):
-                killer.begin()
-                killer.finish()
-                killer.answer()
+        return Running(login.name, channel, line, partial(self._end, login, transport, become), within)
 
-        return Running(login.name, channel, line, end, within)
+    def _end(self, login: Login, transport: paramiko.Transport, become: bool, group: int) -> None:
+        """End a process group over its own connection, with the same rights."""
+        with suppress(KclusterError):
+            killer = self._started(login, transport, ending(group), become, _END_SECONDS)
+            killer.begin()
+            killer.finish()
+            killer.answer()
 
 
 def _at_once(action: Callable[[N], A], names: Iterable[N]) -> dict[N, A | KclusterError]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import paramiko
 
 _AT_ONCE = 65536
+_CODE_SECONDS = 0.5
 
 
 class Piece(NamedTuple):
@@ -90,8 +91,11 @@ class Running:
 
     @property
     def code(self) -> int:
-        """The code it ended with; asked after its last line."""
-        if not self._channel.status_event.wait(max(0.0, min(self._left(), 5.0))) or self._channel.exit_status < 0:
+        """The code it ended with; waits for it."""
+        while not self._channel.status_event.wait(max(0.0, min(self._left(), 1.0))):
+            if self._left() <= 0:
+                raise self._late()
+        if self._channel.exit_status < 0:
             raise self._lost()
         return int(self._channel.exit_status)
 
@@ -100,10 +104,15 @@ class Running:
         if self._closed:
             return
         self._closed = True
-        group = self._wrapped.group(self._preamble)
-        if group and not self._channel.status_event.is_set() and self._channel.get_transport().is_active():
-            self._end(group)
+        if not self._ended() and self._channel.get_transport().is_active():
+            group = self._wrapped.group(self._preamble)
+            if group:
+                self._end(group)
         self._channel.close()
+
+    def _ended(self) -> bool:
+        """Whether its code is there; with the end of its output it is about to come."""
+        return self._channel.status_event.wait(_CODE_SECONDS if self._channel.eof_received else 0)
 
     def __enter__(self) -> Running:
         """As it is."""
@@ -137,10 +146,7 @@ class Running:
     def _wait(self) -> None:
         left = self._left()
         if left <= 0:
-            raise UnreachableError(
-                f"{self.name}: no end within {self._within:g} s",
-                resolution=f"look what the host is busy with: kcluster exec {self.name} -- top -bn1",
-            )
+            raise self._late()
         self._waiting.poll(min(left, 3600.0) * 1000)
 
     def _left(self) -> float:
@@ -158,6 +164,12 @@ class Running:
         except OSError as problem:
             if not self._channel.get_transport().is_active():
                 raise self._lost() from problem
+
+    def _late(self) -> UnreachableError:
+        return UnreachableError(
+            f"{self.name}: no answer within {self._within:g} s",
+            resolution=f"look what the host is busy with: kcluster exec {self.name} -- top -bn1",
+        )
 
     def _lost(self) -> UnreachableError:
         return UnreachableError(
