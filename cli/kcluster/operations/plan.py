@@ -53,8 +53,10 @@ def of(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka) -> Plan:
     alive = [node for node in cluster.nodes if node.host.name in seen and _runs(seen[node.host.name], node)]
     found = roles(cluster, alive)
     # A broker that still starts is not waited for.
-    told = _overrides(kafka, [node for node in alive if isinstance(node, Broker) and node.name in found])
-    return planning.plan(cluster, _with_overrides(seen, told), in_charge(found))
+    serving = [node for node in alive if isinstance(node, Broker) and node.name in found]
+    told, unknown = _overrides(kafka, serving)
+    notes = tuple(f"what {name} was told while it runs is not known: {why}" for name, why in unknown.items())
+    return replace(planning.plan(cluster, _with_overrides(seen, told), in_charge(found)), notes=notes)
 
 
 def seen_all(answers: Mapping[str, HostSeen | KclusterError]) -> dict[str, HostSeen]:
@@ -100,15 +102,16 @@ def _with_overrides(seen: Mapping[str, HostSeen], told: Mapping[str, Mapping[str
     }
 
 
-def _overrides(kafka: Kafka, brokers: list[Broker]) -> dict[str, dict[str, str]]:
-    """What each broker was told over the wire, by its name; nothing where that takes credentials or nobody answers."""
-    asked = {broker.id: broker.name for broker in brokers if broker.internal.protocol == "PLAINTEXT"}
+def _overrides(kafka: Kafka, brokers: list[Broker]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+    """What each broker was told over the wire, by its name; and of the others why nobody knows."""
+    unknown = {one.name: "its listener asks for credentials" for one in brokers if one.internal.protocol != "PLAINTEXT"}
+    asked = {one.id: one.name for one in brokers if one.name not in unknown}
     if not asked:
-        return {}
+        return {}, unknown
     from kcluster.clients.kafka.brokers import overrides
 
     try:
         told = overrides(kafka, list(asked), within=_OVERRIDES_WITHIN)
-    except KclusterError:
-        return {}  # a cluster that does not answer is planned by its files
-    return {asked[number]: dict(values) for number, values in told.items()}
+    except KclusterError as problem:
+        return {}, unknown | dict.fromkeys(asked.values(), problem.message)
+    return {asked[number]: values for number, values in told.items()}, unknown

@@ -93,6 +93,8 @@ class Plan(Result):
     refused: tuple[Refusal, ...] = ()
     fresh: bool = False
     """Nothing runs and no node has data: everything may start at the same time."""
+    notes: tuple[str, ...] = ()
+    """What could not be asked, so that the plan goes by the files alone."""
 
     @property
     def nothing(self) -> bool:
@@ -110,6 +112,7 @@ class Plan(Result):
 
     def view(self) -> Iterable[Block]:
         """What changes on each host, then the restarts in their order, then one line that counts."""
+        yield from (Cell(note, Tone.WARN) for note in self.notes)
         if self.nothing:
             yield Cell(f"{self.cluster}: nothing to do: every host is as the inventory says", Tone.GOOD)
             return
