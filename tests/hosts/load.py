@@ -1,0 +1,52 @@
+"""A producer that goes on while a cluster is restarted, and remembers what was acknowledged; a program of its own."""
+
+from __future__ import annotations
+
+import json
+import select
+import sys
+import time
+from itertools import pairwise
+
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+
+PER_SECOND = 200
+
+
+def produce(bootstrap: str, topic: str) -> None:
+    """Send numbers with acks=all until stdin ends; say which were acknowledged, and the longest time without one."""
+    acknowledged: list[int] = []
+    times = [time.monotonic()]
+
+    def delivered(error: KafkaError | None, message: Message) -> None:
+        if error is None:
+            acknowledged.append(int(message.value() or b""))
+            times.append(time.monotonic())
+
+    producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 0, "log_level": 0})
+    number, due = 0, time.monotonic()
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        producer.produce(topic, str(number), key=str(number), on_delivery=delivered)
+        number, due = number + 1, due + 1 / PER_SECOND
+        producer.poll(max(0.0, due - time.monotonic()))
+    producer.flush(60)
+    gap = max(later - earlier for earlier, later in pairwise(times))
+    print(json.dumps({"sent": number, "acknowledged": acknowledged, "gap": round(gap, 2)}))
+
+
+def consume(bootstrap: str, topic: str) -> None:
+    """Say which numbers are in the topic."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused", "log_level": 0})
+    parts = consumer.list_topics(topic, timeout=15).topics[topic].partitions
+    ends = {part: consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=15)[1] for part in parts}
+    consumer.assign([TopicPartition(topic, part, 0) for part in parts])
+    found: list[int] = []
+    deadline = time.monotonic() + 60
+    while len(found) < sum(ends.values()) and time.monotonic() < deadline:
+        found += [int(message.value() or b"") for message in consumer.consume(1000, timeout=1) if not message.error()]
+    consumer.close()
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    {"produce": produce, "consume": consume}[sys.argv[1]](*sys.argv[2:])

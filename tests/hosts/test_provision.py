@@ -1,0 +1,94 @@
+"""`kcluster provision` on real hosts: bare, unchanged, changed under load, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet
+from tests.hosts.load import load
+
+TOPICS = """    kafka_topics: [{name: trucks_gps, partitions: 10, replication_factor: 3}]
+"""
+STARTS = "systemctl show kafka zookeeper --property ActiveEnterTimestampMonotonic --value"
+
+
+def started(fleet: Fleet) -> dict[str, str]:
+    """When the units of each host were started."""
+    return {host.name: fleet.lab.ssh(host.name, STARTS) for host in fleet.lab.hosts}
+
+
+def provision(fleet: Fleet, *args: str) -> Any:
+    """The result of a run, as programs read it."""
+    return json.loads(fleet.run("provision", "-i", str(fleet.inventory), "--yes", "-o", "json", *args).stdout)
+
+
+def changed(cluster: str, config: str) -> str:
+    """The same cluster with one more broker setting."""
+    return cluster.replace("kafka_config: {", f"kafka_config: {{{config}, ")
+
+
+def test_from_bare_hosts_to_a_changed_cluster_and_nothing_is_lost(fleet: NewFleet) -> None:
+    cluster = TRIO_ZK.replace("  children:", f"{TOPICS}  children:", 1)
+    trio = fleet(3, cluster)
+
+    first = provision(trio)
+    assert first["holds"] is True
+    assert {change["host"] for change in first["changed"]} == {"h1", "h2", "h3"}
+    assert (first["topics"], first["restarted"]) == (1, [])
+    bootstrap = first["bootstrap"]
+
+    starts = started(trio)
+    again = trio.run("provision", "-i", str(trio.inventory), "--yes")
+    assert "nothing had to change" in again.stdout
+    assert "Ansible" not in again.stderr
+    assert started(trio) == starts
+
+    trio.write(changed(cluster, "queued.max.requests: 600"))
+    with load(trio, bootstrap, "under-load") as rolled:
+        result = provision(trio)
+    assert [line.split()[0] for line in result["restarted"]] != []
+    assert {line.split()[0] for line in result["restarted"]} == {"broker-1", "broker-2", "broker-3"}
+    assert all("queued.max.requests" in line for line in result["restarted"])
+    assert (rolled.lost, rolled.failed, rolled.twice) == ([], 0, 0)
+    assert rolled.acknowledged > 500
+
+    starts = started(trio)
+    trio.write(changed(cluster, "queued.max.requests: 600, log.cleaner.threads: 2"))
+    result = provision(trio, "--no-smoke")
+    assert result["restarted"] == []
+    assert any("log.cleaner.threads" in line for line in result["settings"])
+    assert started(trio) == starts
+
+    history = json.loads(trio.run("history", "-i", str(trio.inventory), "-o", "json").stdout)
+    assert [run["outcome"] for run in history] == ["done"] * 4
+
+
+def test_kraft_from_bare_hosts_and_again(fleet: NewFleet) -> None:
+    trio = fleet(3, TRIO_KRAFT)
+    first = provision(trio)
+    assert first["holds"] is True
+    assert first["bootstrap"].count(":9092") == 3
+    second = provision(trio)
+    assert (second["changed"], second["restarted"], second["holds"]) == ([], [], True)
+
+
+def test_the_answer_no_and_no_answer_change_nothing(fleet: NewFleet) -> None:
+    one = fleet(1, TRIO_ZK.replace(", h2: {zookeeper_id: 2}, h3: {zookeeper_id: 3}", ""))
+    one.write(
+        (one.inventory / "cluster.yml").read_text().replace(", h2: {kafka_broker_id: 2}, h3: {kafka_broker_id: 3}", "")
+    )
+    refused = one.run("provision", "-i", str(one.inventory), check=False)
+    assert refused.returncode == 2
+    assert refused.stderr.splitlines()[-1] == "  try: add --yes"
+    assert one.lab.ssh("h1", "ls /opt /etc/systemd/system").count("kafka") == 0
+
+
+def test_wrong_words_are_told_before_any_host_is_entered(fleet: NewFleet, tmp_path: Path) -> None:
+    one = fleet(1, TRIO_ZK)
+    limited = one.run("provision", "-i", str(one.inventory), "--limit", "h9", "--yes", check=False)
+    assert limited.returncode == 2
+    assert "there is no such host in trio" in limited.stderr
+    missing = one.run("provision", "-i", str(tmp_path / "nowhere"), check=False)
+    assert missing.returncode == 3
