@@ -32,16 +32,19 @@ def take_away(question, changing=True):
     found = survey(question)
     if found["strangers"]:
         raise ValueError("; ".join(found["strangers"]))
+    units = found["units"]
+    if changing:
+        remove_units([node for node in question["nodes"] if node["unit"] in units])
+        found = survey(question)  # a node writes, and removes its lock, until its end
     data = found["data"] if question["delete_data"] else []
     doomed = [one for one in data if not one["refusal"]]
     folders = [one for one in found["folders"] if one["ours"] or not one["foreign"]]
     if changing:
-        remove_units([node for node in question["nodes"] if node["unit"] in found["units"]])
         for one in sorted(doomed, key=lambda one: one["last"]):
             empty(one)
         for one in folders:
             sweep(one)
-    removed = ["the unit " + name for name in found["units"]] + ["the data in " + one["path"] for one in doomed]
+    removed = ["the unit " + name for name in units] + ["the data in " + one["path"] for one in doomed]
     return {
         "removed": removed + [one["path"] for one in folders],
         "refused": [one["path"] + " " + one["refusal"] for one in data if one["refusal"]],

@@ -229,6 +229,20 @@ def test_units_stop_before_they_are_removed_and_another_clusters_unit_ends_it(on
     assert unit.exists()
 
 
+def test_what_a_node_does_until_its_end_is_seen(on_host, asked, tmp_path, monkeypatch):
+    data = broker_data(tmp_path)
+    files(tmp_path, {"data/.lock": "", "kafka.service": "[Unit]\nDescription=Kafka broker 1 of c\n"})
+
+    def ends(*words: str, certain: bool = True) -> None:
+        if words[0] == "stop":
+            (data / ".lock").unlink()
+            files(data, {"orders-7/00000000000000000000.log": ""})
+
+    monkeypatch.setattr(on_host, "systemctl", ends)
+    on_host.take_away(asked(Part.BROKERS))
+    assert left(data) == ["lost+found"]
+
+
 def test_the_brokers_are_one_part_and_the_keepers_another(cluster):
     host = cluster.hosts[0]
     assert [node["unit"] for node in question(cluster, host, [Part.BROKERS])["nodes"]] == ["kafka"]
