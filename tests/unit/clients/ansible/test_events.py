@@ -1,0 +1,41 @@
+"""From events to one error: what comes first, and what it is."""
+
+from __future__ import annotations
+
+import json
+
+from kcluster.clients.ansible.events import Event, Status, failure
+from kcluster.errors import ApplyError, UnreachableError
+
+
+def event(host: str, status: Status, message: str = "") -> Event:
+    return Event(host, "Do it", status, message)
+
+
+def test_a_line_is_read_as_it_is_written() -> None:
+    line = {"host": "a", "task": "t", "status": "ok", "message": "", "diff": "", "facts": {"x": 1}, "time": 2.5}
+    assert Event.parse(json.dumps(line)) == Event("a", "t", Status.OK, facts={"x": 1}, time=2.5)
+
+
+def test_nothing_wrong_is_no_error() -> None:
+    assert failure([event("a", Status.OK), event("b", Status.CHANGED), event("c", Status.SKIPPED)]) is None
+
+
+def test_an_unreachable_host_comes_before_a_failed_task_and_both_are_told() -> None:
+    problem = failure([event("a", Status.FAILED, "no Java"), event("b", Status.UNREACHABLE, "timed out")])
+    assert isinstance(problem, UnreachableError)
+    assert problem.message == "b cannot be reached: timed out"
+    assert problem.details == "a: Do it: no Java"
+
+
+def test_the_rest_of_a_message_and_other_hosts_are_details() -> None:
+    problem = failure([event("a", Status.FAILED, "no Java\ntry: apt"), event("b", Status.FAILED, "no disk")])
+    assert isinstance(problem, ApplyError)
+    assert (problem.message, problem.details) == ("a: Do it: no Java", "try: apt\nb: Do it: no disk")
+
+
+def test_sudo_that_wants_a_password_is_a_question_of_reaching_the_host() -> None:
+    for said in ("Missing sudo password", "Incorrect sudo password", "sudo: a password is required"):
+        problem = failure([event("a", Status.FAILED, said)])
+        assert isinstance(problem, UnreachableError), said
+        assert "-K" in problem.resolution
