@@ -54,5 +54,5 @@ def check(
             confirm("Repair them?", yes=yes)
             password = next(iter(target.logins.values())).become_password
             repairing.repair(target.loaded.path, checked.fixable, show.progress, become_password=password)
-            checked = operation.check(cluster, hosts, show.progress, strict=strict)
+            checked = replace(operation.check(cluster, hosts, show.progress, strict=strict), repaired=True)
     return replace(checked, every=every)

@@ -48,6 +48,8 @@ class Checked(Result):
     strict: bool = False
     every: bool = False
     """Whether the view lists what is good as well."""
+    repaired: bool = False
+    """Whether `--fix` has done already what it can."""
 
     @property
     def unreachable(self) -> tuple[str, ...]:
@@ -90,7 +92,7 @@ class Checked(Result):
         """What was found by severity, what to do, and the verdict last."""
         groups = _alike(each for each in self.answers if self.every or each.severity is not Severity.OK)
         yield Grid(("RESULT", "CHECK", "HOST", "FOUND"), [_row(first, hosts) for first, hosts in groups])
-        yield from _ways_out(groups)
+        yield from _ways_out(groups, hint=not self.repaired)
         yield Cell(f"{self.cluster}: {self._verdict()}", Tone.GOOD if self.ok else Tone.BAD)
 
     def _verdict(self) -> str:
@@ -125,7 +127,7 @@ def _row(answer: Answer, hosts: list[str]) -> list[str | Cell]:
     return [Cell(answer.severity, _TONES[answer.severity]), answer.id, some(hosts), detail]
 
 
-def _ways_out(groups: Iterable[tuple[Answer, list[str]]]) -> Iterator[Block]:
+def _ways_out(groups: Iterable[tuple[Answer, list[str]]], *, hint: bool) -> Iterator[Block]:
     """What to do about each kind of trouble, once."""
     ways: dict[tuple[str, str], list[str]] = {}
     fixable = False
@@ -137,5 +139,5 @@ def _ways_out(groups: Iterable[tuple[Answer, list[str]]]) -> Iterator[Block]:
         first_line, *more = fix.splitlines()
         yield f"  try: {first_line}  [{word}, {some(hosts)}]"
         yield from (f"       {line}" for line in more)
-    if fixable:
+    if fixable and hint:
         yield "  kcluster check --fix repairs what is safe to repair; kcluster explain ID tells the story of a check"

@@ -1,0 +1,151 @@
+"""`kcluster check` on real hosts: what is good, and every trouble that can be made there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from tests.hosts.conftest import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet
+from tests.lab import faults
+
+_PYTHON = "$(readlink -f /usr/bin/python3)"
+
+
+def asked(fleet: Fleet, code: int, *options: str, env: dict[str, str] | None = None) -> list[dict[str, Any]]:
+    """Every answer of a check that ends with this code."""
+    done = fleet.run("check", "-i", str(fleet.inventory), "-o", "json", *options, check=False, env=env)
+    assert done.returncode == code, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
+    return list(json.loads(done.stdout)["checks"])
+
+
+def errors(answers: list[dict[str, Any]]) -> dict[tuple[str, str], str]:
+    return {(each["id"], each["host"]): each["found"] for each in answers if each["severity"] == "error"}
+
+
+def test_bare_hosts_are_good_and_each_trouble_is_named(fleet: NewFleet) -> None:
+    hosts = fleet(3, TRIO_ZK)
+    bare_hosts_are_good_and_nothing_is_left_there(hosts)
+    troubles: list[Callable[[Fleet], None]] = [
+        a_taken_port_names_the_program,
+        a_partition_shows_in_the_matrix,
+        a_missing_mount_and_foreign_data_are_refused,
+        names_are_looked_up_on_every_host,
+        a_missing_java_or_python_is_named,
+    ]
+    for trouble in troubles:
+        trouble(hosts)
+        assert errors(asked(hosts, 0)) == {}, f"after {trouble.__name__}"
+    sudo_that_refuses_is_told_apart_from_ssh(hosts)
+    an_unreachable_host_does_not_stop_the_others(hosts)
+
+
+def bare_hosts_are_good_and_nothing_is_left_there(hosts: Fleet) -> None:
+    before = hosts.lab.ssh("h1", "ls -A / /var/lib /tmp; ss -Hltn")
+    answers = asked(hosts, 0)
+    assert errors(answers) == {}
+    matrix = {each["host"]: each["found"] for each in answers if each["id"] == "port-matrix"}
+    assert matrix == dict.fromkeys(("h1", "h2", "h3"), "reaches 8 ports of 2 hosts")
+    assert "ms for a synced write" in next(each["found"] for each in answers if each["id"] == "fsync-latency")
+    assert hosts.lab.ssh("h1", "ls -A / /var/lib /tmp; ss -Hltn") == before
+
+
+def a_taken_port_names_the_program(hosts: Fleet) -> None:
+    hosts.lab.ssh("h1", "systemd-run --quiet --unit=web python3 -m http.server 9092")
+    pid = hosts.lab.ssh("h1", "systemctl show -P MainPID web").strip()
+    hosts.lab.ssh("h1", "timeout 10 sh -c 'until ss -Hltn sport = :9092 | grep -q .; do sleep 0.05; done'")
+    done = hosts.run("check", "-i", str(hosts.inventory), check=False)
+    assert done.returncode == 4
+    assert f"port 9092 of broker-1 is held by pid {pid}, " in done.stdout
+    assert "-m http.server 9092" in done.stdout
+    assert "try: systemctl stop web.service, or another port  [port-taken, h1]" in done.stdout
+    hosts.lab.ssh("h1", "systemctl stop web")
+
+
+def a_partition_shows_in_the_matrix(hosts: Fleet) -> None:
+    first, second = hosts.lab.host("h1"), hosts.lab.host("h2")
+    faults.partition(first, second)
+    found = errors(asked(hosts, 4))
+    assert found == {
+        ("port-matrix", "h1"): "h1 cannot reach h2:2181, h2:2888, h2:3888 and h2:9092 (timed out)",
+        ("port-matrix", "h2"): "h2 cannot reach h1:2181, h1:2888, h1:3888 and h1:9092 (timed out)",
+    }
+    faults.heal(first, second)
+
+
+def a_missing_mount_and_foreign_data_are_refused(hosts: Fleet) -> None:
+    hosts.lab.ssh("h2", "echo '/dev/vdb /var/lib/kafka xfs noatime 0 2' >> /etc/fstab")
+    hosts.lab.ssh("h3", "mkdir -p /var/lib/kafka/orders-0 && printf 'broker.id=7\\ncluster.id=theirs\\n' > m.p")
+    hosts.lab.ssh("h3", "mv m.p /var/lib/kafka/meta.properties")
+    found = errors(asked(hosts, 4))
+    assert found["disk-mount", "h2"].startswith("/var/lib/kafka: /var/lib/kafka is in fstab or a mount unit")
+    assert found["node-id", "h3"] == "/var/lib/kafka is the data of id 7"
+    assert found["older-data", "h3"].endswith("and the keepers of the metadata have none")
+    assert found["disk-owner", "h3"] == "/var/lib/kafka holds data and belongs to user number 0"
+    assert set(found) == {("disk-mount", "h2"), ("node-id", "h3"), ("older-data", "h3"), ("disk-owner", "h3")}
+    hosts.lab.ssh("h2", "sed -i /vdb/d /etc/fstab")
+    hosts.lab.ssh("h3", "rm -r /var/lib/kafka")
+
+
+def names_are_looked_up_on_every_host(hosts: Fleet) -> None:
+    listeners = "kafka_listeners: [{{name: internal, port: 9092, advertised_host: {0}}}]"
+    named = ", ".join(f"{name}: {{{listeners.format(name)}}}" for name in ("h1", "h2", "h3"))
+    (hosts.inventory / "names.yml").write_text(f"all: {{hosts: {{{named}}}}}")
+    hosts.lab.ssh("h1", "cp /etc/hosts /root/hosts && sed -i 's/^.* h1$/127.0.1.1 h1/' /etc/hosts")
+    hosts.lab.ssh("h3", "cp /etc/hosts /root/hosts && sed -i '/ h2$/d' /etc/hosts")
+    answers = asked(hosts, 4)
+    assert errors(answers) == {("name-resolution", "h3"): "h2 does not resolve"}
+    assert "h1 is 127.0.1.1 on the host itself" in {each["found"] for each in answers if each["id"] == "own-name"}
+    for name in ("h1", "h3"):
+        hosts.lab.ssh(name, "cp /root/hosts /etc/hosts")
+    (hosts.inventory / "names.yml").unlink()
+
+
+def a_missing_java_or_python_is_named(hosts: Fleet) -> None:
+    hosts.lab.ssh("h2", "mv /usr/bin/java /usr/bin/java.away")
+    hosts.lab.ssh("h3", f"ln {_PYTHON} /root/python && rm {_PYTHON}")
+    found = errors(asked(hosts, 4))
+    assert found == {("java-version", "h2"): "no Java", ("python-version", "h3"): "there is no python3"}
+    hosts.lab.ssh("h2", "mv /usr/bin/java.away /usr/bin/java")
+    hosts.lab.ssh("h3", "mv /root/python /usr/bin/$(readlink /usr/bin/python3)")
+
+
+def sudo_that_refuses_is_told_apart_from_ssh(hosts: Fleet) -> None:
+    faults.no_sudo(hosts.lab.host("h1"))
+    faults.sudo_asks(hosts.lab.host("h2"))
+    users = hosts.inventory / "users.yml"
+    users.write_text("all: {hosts: {h1: {ansible_user: plain}, h2: {ansible_user: asked}}}")
+    found = errors(asked(hosts, 4))
+    assert set(found) == {("sudo", "h1"), ("sudo", "h2")}
+    assert found["sudo", "h2"] == "sudo wants a password for asked"
+    assert set(errors(asked(hosts, 4, env={"KCLUSTER_BECOME_PASSWORD": faults.PASSWORD}))) == {("sudo", "h1")}
+    users.unlink()
+
+
+def an_unreachable_host_does_not_stop_the_others(hosts: Fleet) -> None:
+    faults.cable_out(hosts.lab.host("h3"))
+    answers = asked(hosts, 6)
+    assert set(errors(answers)) == {("ssh", "h3")}
+    assert {each["host"] for each in answers if each["id"] == "disk-space"} == {"h1", "h2"}
+    reached = {each["found"] for each in answers if each["id"] == "port-matrix"}
+    assert reached == {"reaches 4 ports of 1 hosts"}
+
+
+def test_fix_repairs_the_kernel_settings_and_checks_again(fleet: NewFleet) -> None:
+    hosts = fleet(
+        1,
+        TRIO_KRAFT.replace(", h2: {kafka_controller_id: 3002}, h3: {kafka_controller_id: 3003}", "").replace(
+            ", h2: {kafka_broker_id: 2}, h3: {kafka_broker_id: 3}", ""
+        ),
+    )
+    hosts.lab.ssh("h1", "echo 60 > /run/lazy && mount --bind /run/lazy /proc/sys/vm/swappiness")  # one that can be set
+    refused = hosts.run("check", "-i", str(hosts.inventory), "--fix", check=False)
+    assert refused.returncode == 2
+    assert "add --yes" in refused.stderr
+    assert hosts.lab.ssh("h1", "cat /proc/sys/vm/swappiness").strip() == "60"
+    done = hosts.run("check", "-i", str(hosts.inventory), "--fix", "--yes", "--all")
+    assert "swappiness on h1" in done.stderr
+    assert [line.split() for line in done.stdout.splitlines() if " swappiness " in line] == [
+        ["ok", "swappiness", "h1", "1"]
+    ]
+    assert hosts.lab.ssh("h1", "id -un kafka").strip() == "kafka"
