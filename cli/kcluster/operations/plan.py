@@ -56,7 +56,8 @@ def of(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka) -> Plan:
     serving = [node for node in alive if isinstance(node, Broker) and node.name in found]
     told, unknown = _overrides(kafka, serving)
     notes = tuple(f"what {name} was told while it runs is not known: {why}" for name, why in unknown.items())
-    return replace(planning.plan(cluster, _with_overrides(seen, told), in_charge(found)), notes=notes)
+    made = planning.plan(cluster, _with_overrides(seen, told), in_charge(found))
+    return replace(made, notes=(*made.notes, *notes))
 
 
 def seen_all(answers: Mapping[str, HostSeen | KclusterError]) -> dict[str, HostSeen]:

@@ -58,6 +58,7 @@ def plan(cluster: Cluster, seen: Mapping[str, HostSeen], roles: Roles) -> Plan:
         restarts=tuple(_restart(pair, reasons[pair.node.name], roles) for pair in order(restarted, roles)),
         settings=running.settings(live, restarted),
         refused=refusals(found),
+        notes=tuple(note for pair in live for note in running.strangers(pair)),
         fresh=not live and not any(pair.has_data for pair in found),
     )
 

@@ -136,10 +136,8 @@ def _short(value: str) -> str:
 
 
 def _of_broker(pair: Pair, *, restarting: bool) -> Iterator[Dynamic]:
-    config = next(file for file in pair.files if file.role is Role.CONFIG)
-    before = texts.settings(Role.CONFIG, _before(pair, config.path) or "")
-    after = texts.settings(Role.CONFIG, config.text)
-    for key in sorted(before.keys() | after.keys()):
+    before, after, lying = _configs(pair)
+    for key in sorted(before.keys() | after.keys() | lying.keys()):
         new, override = after.get(key), pair.seen.overrides.get(key)
         if override is not None and override != new:
             # It would outrank the file even after a restart.
@@ -147,6 +145,23 @@ def _of_broker(pair: Pair, *, restarting: bool) -> Iterator[Dynamic]:
             yield Dynamic(pair.node.name, key, override, wanted)
         elif override is None and not restarting and before.get(key) != new and _told(pair, key, before.get(key), new):
             yield Dynamic(pair.node.name, key, before.get(key) or _default(pair, Role.CONFIG, key), new)
+
+
+def strangers(pair: Pair) -> Iterator[str]:
+    """What a broker was told over the wire though the inventory never said it: a sentence each, and left alone."""
+    known = set().union(*_configs(pair)) if pair.seen.overrides else set()
+    for key, value in sorted(pair.seen.overrides.items()):
+        if key not in known:
+            yield f"{pair.node.name} was told {key}={value} while it runs; the inventory does not say it"
+
+
+def _configs(pair: Pair) -> tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]:
+    """The configuration the process was started with, the one it shall have, and the one that lies there now."""
+    config = next(file for file in pair.files if file.role is Role.CONFIG)
+    there = pair.seen.files.get(config.path)
+    texts_of = (_before(pair, config.path) or "", config.text, there.text if there else "")
+    started, wanted, lying = (texts.settings(Role.CONFIG, text) for text in texts_of)
+    return started, wanted, lying
 
 
 def _default(pair: Pair, role: Role, key: str) -> str:

@@ -94,7 +94,7 @@ class Plan(Result):
     fresh: bool = False
     """Nothing runs and no node has data: everything may start at the same time."""
     notes: tuple[str, ...] = ()
-    """What could not be asked, so that the plan goes by the files alone."""
+    """What the plan leaves alone, and what it could not ask."""
 
     @property
     def nothing(self) -> bool:

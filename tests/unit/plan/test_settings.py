@@ -47,7 +47,7 @@ def test_a_setting_that_was_told_already_is_not_told_again() -> None:
 
 
 def test_an_override_that_would_outrank_the_file_is_brought_in_line() -> None:
-    seen = altered(running(OLD), "h1", "broker-1", overrides={"min.insync.replicas": "1", "log.cleaner.threads": "2"})
+    seen = altered(running(OLD), "h1", "broker-1", overrides={"min.insync.replicas": "1"})
     found = plan(OLD, seen)
     assert found.settings == (Dynamic("broker-1", "min.insync.replicas", "1", "2"),)
     assert not found.restarts
@@ -70,3 +70,22 @@ def test_listeners_need_a_restart_though_kafka_calls_them_dynamic() -> None:
     )
     found = plan(replace(OLD, brokers=moved), running(OLD))
     assert "listeners INTERNAL://:9092 -> INTERNAL://:9192" in reasons(found)["broker-1"]
+
+
+def test_a_setting_that_leaves_the_inventory_is_taken_back_from_a_broker_that_was_told() -> None:
+    seen = running(changed(OLD, num_io_threads="12"))
+    before = node_seen(OLD, BROKERS[0]).started_with
+    seen = altered(seen, "h1", "broker-1", started_with=before, overrides={"num.io.threads": "12"})
+    found = plan(OLD, {"h1": seen["h1"]})
+    assert found.settings == (Dynamic("broker-1", "num.io.threads", "12", None),)
+    assert not found.restarts
+    assert "num.io.threads 12 -> (as in the file) on broker-1" in text_of(found)
+
+
+def test_what_somebody_else_told_a_broker_is_left_alone_and_said() -> None:
+    seen = altered(running(OLD), "h1", "broker-1", overrides={"leader.replication.throttled.rate": "1000"})
+    found = plan(OLD, seen)
+    assert found.nothing
+    said = "broker-1 was told leader.replication.throttled.rate=1000 while it runs; the inventory does not say it"
+    assert found.notes == (said,)
+    assert said in text_of(found)

@@ -1,0 +1,108 @@
+"""What surrounds a plan: which inventory is accepted, what hosts did not say, who is in charge, what is unknown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kcluster import inventory
+from kcluster.clients.kafka import Kafka, brokers
+from kcluster.errors import InventoryError, RefusedError, UnreachableError, UsageError
+from kcluster.model.observed import HostSeen
+from kcluster.operations import plan as operation
+from kcluster.plan import Dynamic, Roles
+from tests.unit.plan.seen import OLD, bare, running
+
+HOSTS = """
+all:
+  vars: {{kcluster_name: demo, {more}}}
+  children:
+    zookeeper: {{hosts: {{h1: {{zookeeper_id: 1}}, h2: {{zookeeper_id: 2}}, h3: {{zookeeper_id: 3}}}}}}
+    kafka_broker: {{hosts: {{h1: {{kafka_broker_id: 1}}, h2: {{kafka_broker_id: 2}}, h3: {{kafka_broker_id: 3}}}}}}
+"""
+NOBODY = Kafka("127.0.0.1:1")
+
+
+def accepted(tmp_path: Path, more: str) -> object:
+    path = tmp_path / "inventory.yml"
+    path.write_text(HOSTS.format(more=more))
+    return operation.accepted(inventory.load(path))
+
+
+def test_an_inventory_is_validated_before_any_host_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(InventoryError) as caught:
+        accepted(tmp_path, "kafka_config: {min.insync.replicas: 9}")
+    assert "min.insync.replicas" in caught.value.details
+
+
+def test_a_cluster_on_this_machine_is_sent_to_up(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        accepted(tmp_path, "ansible_connection: local, ansible_host: 127.0.0.1")
+    assert "kcluster up" in caught.value.resolution
+
+
+def test_the_one_host_that_does_not_say_is_told_in_its_own_words() -> None:
+    problem = UnreachableError("h2 does not answer", resolution="is it on?")
+    with pytest.raises(UnreachableError) as caught:
+        operation.seen_all({"h1": HostSeen("h1"), "h2": problem})
+    assert caught.value is problem
+
+
+def test_all_hosts_that_do_not_say_are_named_at_once_and_unreachable_counts_most() -> None:
+    answers = {
+        "h1": RefusedError("h1 has no python3", details="sh: not found"),
+        "h2": UnreachableError("h2 does not answer", resolution="is it on?"),
+        "h3": HostSeen("h3"),
+    }
+    with pytest.raises(UnreachableError) as caught:
+        operation.seen_all(answers)
+    assert caught.value.message == "2 of 3 hosts do not say how they are: h1, h2"
+    assert caught.value.details.splitlines() == ["h1 has no python3", "  sh: not found", "h2 does not answer"]
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({}, Roles()),
+        ({"zookeeper-1": "follower", "zookeeper-2": "leader"}, Roles(zookeeper_leader="zookeeper-2")),
+        ({"broker-1": "", "broker-3": "controller"}, Roles(controller="broker-3")),
+        ({"controller-3001": "follower", "controller-3002": "leader"}, Roles(controller="controller-3002")),
+    ],
+)
+def test_those_in_charge_are_known_by_what_they_are_in_the_cluster(told: dict[str, str], expected: Roles) -> None:
+    assert operation.in_charge(told) == expected
+
+
+def test_bare_hosts_are_planned_without_a_question_to_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(operation, "roles", lambda cluster, nodes: asked.extend(nodes) or {})
+    assert operation.of(OLD, bare(OLD), NOBODY).fresh
+    assert asked == []
+
+
+def test_what_brokers_were_told_while_they_run_is_part_of_what_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {node.name: "" for node in nodes})
+    monkeypatch.setattr(brokers, "overrides", lambda kafka, asked, within: {1: {"min.insync.replicas": "1"}, 2: {}})
+    found = operation.of(OLD, running(OLD), NOBODY)
+    assert found.settings == (Dynamic("broker-1", "min.insync.replicas", "1", "2"),)
+    assert found.notes == ()
+
+
+def test_a_broker_that_cannot_be_asked_is_planned_by_its_files_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(kafka: Kafka, asked: list[int], within: float) -> dict[int, dict[str, str]]:
+        raise RefusedError("no permission")
+
+    monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {node.name: "" for node in nodes})
+    monkeypatch.setattr(brokers, "overrides", refuse)
+    found = operation.of(OLD, running(OLD), NOBODY)
+    assert found.nothing
+    assert found.notes[0] == "what broker-1 was told while it runs is not known: no permission"
+
+
+def test_a_broker_that_still_starts_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {})
+    monkeypatch.setattr(brokers, "overrides", lambda *_, **__: pytest.fail("a question to a broker that starts"))
+    assert operation.of(OLD, running(OLD), NOBODY).nothing
