@@ -1,0 +1,156 @@
+"""The release on its host, with folders of this machine: whole or not at all, whatever happens on the way."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from kcluster.releases import archive
+
+NAME = "kafka_2.13-3.9.2"
+FILES = {"bin/kafka-server-start.sh": "#!/bin/sh\n", "libs/kafka.jar": "jar" * 50_000, "config/log4j.properties": ""}
+
+
+@pytest.fixture
+def release(plugin: Callable[[str], ModuleType]) -> ModuleType:
+    """What runs on the host."""
+    return plugin("module_utils.release")
+
+
+@pytest.fixture
+def tar(tmp_path: Path) -> Path:
+    """A small release as it travels."""
+    home = tmp_path / "home"
+    for name, text in FILES.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    (home / "bin/kafka-server-start.sh").chmod(0o755)
+    archive.bundle(home, FILES, tmp_path / "release.tar")
+    return tmp_path / "release.tar"
+
+
+@pytest.fixture
+def install_dir(tmp_path: Path) -> Path:
+    """Where releases are installed."""
+    (tmp_path / "opt").mkdir()
+    return tmp_path / "opt"
+
+
+def take_in(release: ModuleType, install_dir: Path, sent: bytes, told: bytes | None = None) -> None:
+    """Send a tar; `told` is what it should be."""
+    told = sent if told is None else told
+    release.take_in(io.BytesIO(sent), str(install_dir), NAME, hashlib.sha512(told).hexdigest(), len(told))
+
+
+def receive(install_dir: Path, tar: bytes) -> Any:
+    """The receiver as the action plugin starts it: its own text first, then the release, on standard input."""
+    text = Path(__file__).parents[3].joinpath("plugins/module_utils/release.py").read_bytes()
+    text += f"\nreceive({str(install_dir)!r}, {NAME!r}, {hashlib.sha512(tar).hexdigest()!r}, {len(tar)})\n".encode()
+    code = f"import sys; exec(sys.stdin.buffer.read({len(text)}))"
+    done = subprocess.run([sys.executable, "-c", code], input=text + tar, capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_the_same_release_gives_the_same_bytes(tar: Path, tmp_path: Path) -> None:
+    os.utime(tmp_path / "home/libs/kafka.jar", (1, 1))
+    archive.bundle(tmp_path / "home", reversed(FILES), tmp_path / "again.tar")
+    assert (tmp_path / "again.tar").read_bytes() == tar.read_bytes()
+
+
+def test_a_release_is_taken_in_with_its_files_and_marked(release: ModuleType, install_dir: Path, tar: Path) -> None:
+    assert receive(install_dir, tar.read_bytes()) == {"installed": True}
+    assert release.installed(str(install_dir), NAME) == archive.sha512(tar)
+    assert release.current(str(install_dir)) == NAME
+    assert {name: (install_dir / "current" / name).read_text() for name in FILES} == FILES
+    assert os.access(install_dir / NAME / "bin/kafka-server-start.sh", os.X_OK)
+    assert not os.access(install_dir / NAME / "libs/kafka.jar", os.X_OK)
+    assert sorted(os.listdir(install_dir)) == ["current", NAME]
+
+
+def test_what_an_interrupted_run_left_is_cleared_and_another_release_stays(
+    release: ModuleType, install_dir: Path, tar: Path
+) -> None:
+    (install_dir / f".{NAME}.partial/libs").mkdir(parents=True)
+    (install_dir / NAME / "libs").mkdir(parents=True)  # renamed by an older run, without its marker
+    (install_dir / "kafka_2.13-3.9.1").mkdir()
+    (install_dir / ".current.new").symlink_to("nowhere")
+    assert receive(install_dir, tar.read_bytes()) == {"installed": True}
+    assert sorted(os.listdir(install_dir)) == ["current", "kafka_2.13-3.9.1", NAME]
+
+
+def test_a_release_that_is_there_is_not_written_again(release: ModuleType, install_dir: Path, tar: Path) -> None:
+    receive(install_dir, tar.read_bytes())
+    before = (install_dir / NAME / "libs/kafka.jar").stat()
+    assert receive(install_dir, tar.read_bytes()) == {"installed": True}
+    assert (install_dir / NAME / "libs/kafka.jar").stat() == before
+
+
+def test_wrong_bytes_are_refused_with_both_hashes_and_nothing_is_left(
+    release: ModuleType, install_dir: Path, tar: Path
+) -> None:
+    right = tar.read_bytes()
+    for position in (len(right) // 2, 100):  # in a file, and in a header
+        wrong = right[:position] + b"X" + right[position + 1 :]
+        with pytest.raises(release.RefusedError, match=r"wrong SHA-512 .* nothing was installed") as caught:
+            take_in(release, install_dir, wrong, right)
+        assert hashlib.sha512(right).hexdigest() in str(caught.value)
+        assert hashlib.sha512(wrong).hexdigest() in str(caught.value)
+        assert os.listdir(install_dir) == []
+
+
+def test_a_stream_that_breaks_off_is_refused_and_nothing_is_left(
+    release: ModuleType, install_dir: Path, tar: Path
+) -> None:
+    right = tar.read_bytes()
+    for length in (0, 300, len(right) // 2, len(right) - 1):
+        with pytest.raises(release.RefusedError, match=rf"only in part, {length} of {len(right)} bytes"):
+            take_in(release, install_dir, right[:length], right)
+        assert os.listdir(install_dir) == []
+
+
+def test_a_full_disk_is_one_sentence_and_nothing_is_left(
+    release: ModuleType, install_dir: Path, tar: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(release.shutil, "copyfileobj", full)
+    with pytest.raises(release.RefusedError, match=rf"no space left in {install_dir} for {NAME}; nothing was install"):
+        take_in(release, install_dir, tar.read_bytes())
+    assert os.listdir(install_dir) == []
+
+
+def test_a_current_that_is_not_a_link_is_left_alone(plugin: Callable[[str], ModuleType], install_dir: Path) -> None:
+    (install_dir / "current").mkdir()
+    release = plugin("module_utils.release")
+    with pytest.raises(release.RefusedError, match="is not a link"):
+        plugin("modules.release").ensure(str(install_dir), NAME, False)
+
+
+def test_the_module_moves_only_the_link_and_says_what_is_missing(
+    plugin: Callable[[str], ModuleType], install_dir: Path, tar: Path
+) -> None:
+    ensure = plugin("modules.release").ensure
+    missing = ensure(str(install_dir / "not/there"), NAME, False)
+    assert (missing["missing"], missing["changed"], missing["free_bytes"] > 0) == (True, True, True)
+
+    receive(install_dir, tar.read_bytes())
+    assert ensure(str(install_dir), NAME, False)["changed"] is False
+    (install_dir / "current").unlink()
+    (install_dir / "current").symlink_to("kafka_2.13-3.9.1")
+    would = ensure(str(install_dir), NAME, True)
+    assert os.readlink(install_dir / "current") == "kafka_2.13-3.9.1"
+    assert would["diff"] == ensure(str(install_dir), NAME, False)["diff"]
+    assert [(part["before"], part["after"]) for part in would["diff"]] == [("kafka_2.13-3.9.1\n", f"{NAME}\n")]
+    assert os.readlink(install_dir / "current") == NAME
