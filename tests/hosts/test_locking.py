@@ -135,7 +135,7 @@ def test_one_run_holds_all_hosts_and_lets_go_however_it_ends(fleet: NewFleet, tm
         killed.process.wait()
         began = time.monotonic()
         wait_until(lambda: not held(h1) and not held(h2), 5, "the hosts let go")
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < 3.0  # it takes a tenth of a second; the machine may be busy
         with run(pair):
             assert held(h2)
 
