@@ -6,10 +6,7 @@ import json
 import os
 import pwd
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -37,7 +34,7 @@ def examine(wanted: dict[str, Any]) -> dict[str, Any]:
         "huge_pages": re.findall(r"\[(\w+)\]", text("/sys/kernel/mm/transparent_hugepage/enabled")),
         "directories": {path: directory(path) for path in wanted["directories"]},
         "ports": held(wanted["ports"]),
-        "addresses": addresses(),
+        "addresses": addresses() if wanted["addresses"] else [],
         "account": account(wanted["user"]),
     }
     told["journals"] = {path: probe.result() for path, probe in probes.items()}
@@ -78,8 +75,10 @@ def memory() -> int:
 
 def java(home: str) -> dict[str, str] | None:
     """Where a unit would find Java, and its version; the `release` file tells it without starting a JVM."""
-    program = os.path.join(home, "bin/java") if home else shutil.which("java", path=SYSTEM_PATH)
-    if not program or not os.access(program, os.X_OK):
+    places = [os.path.join(home, "bin")] if home else SYSTEM_PATH.split(":")
+    programs = [os.path.join(place, "java") for place in places]
+    program = next((each for each in programs if os.access(each, os.X_OK)), None)
+    if program is None:
         return None
     place = os.path.dirname(os.path.dirname(os.path.realpath(program)))
     found = re.search(r'^JAVA_VERSION="(.+)"', text(os.path.join(place, "release")), re.M)
@@ -89,6 +88,8 @@ def java(home: str) -> dict[str, str] | None:
 
 def spoken(command: list[str]) -> str:
     """What a program says, on either stream."""
+    import subprocess  # a tenth of the whole run, and most hosts need no program
+
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
@@ -194,8 +195,11 @@ class Probe:
             self.problem = "it holds data and is a mount of its own: nothing is written into it"
             return
         try:
-            with tempfile.TemporaryFile(dir=self.place, prefix=".kcluster-check-") as file:
-                self.measure(file.fileno())
+            file = unnamed(self.place)
+            try:
+                self.measure(file)
+            finally:
+                os.close(file)
         except OSError as problem:
             self.problem = problem.strerror or str(problem)
 
@@ -223,6 +227,17 @@ def probe_place(path: str) -> str | None:
         return path
     above = os.path.dirname(os.path.realpath(path))
     return above if os.stat(above).st_dev == os.stat(path).st_dev else None
+
+
+def unnamed(folder: str) -> int:
+    """A new file without a name: it is gone when it is closed, however that happens."""
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
+    except OSError:  # not every file system can do that
+        path = os.path.join(folder, f".kcluster-check-{os.getpid()}")
+        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        os.unlink(path)
+        return file
 
 
 def held(ports: list[int]) -> dict[str, dict[str, Any]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kcluster.errors import KclusterError
-from kcluster.operations.check import disks, doors, facts, system
+from kcluster.operations.check import disks, doors, facts, network, system
 from kcluster.variables.places import data_dirs
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
 
 WITHIN = 30.0
-COMMAND = "command -v python3 >/dev/null || exit 127; exec python3 -"
+COMMAND = "command -v python3 >/dev/null || exit 127; exec python3 -IS -"
+"""Without the packages of the host, which would only slow it down."""
 _DRIVER = """import json, sys
 if sys.version_info < (3, 8):
     print(json.dumps({{"python": ".".join(map(str, sys.version_info[:3]))}}))
@@ -61,6 +62,7 @@ def question(cluster: Cluster, name: str) -> dict[str, Any]:
         "ports": sorted({port for node in nodes for port in doors.ports(node)}),
         "java_homes": system.java_homes(nodes),
         "kernel": system.KERNEL,
+        "addresses": any(network.own_address(node) for node in nodes),
         "user": nodes[0].places.user,
     }
 

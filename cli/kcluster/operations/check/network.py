@@ -12,6 +12,7 @@ from kcluster.operations.check.doors import EVERYWHERE, Door, doors, ours, ports
 
 if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
+    from kcluster.model.node import Node
     from kcluster.operations.check.facts import Host, Network, Skew
 
 UNEVEN, TOO_UNEVEN = 0.5, 5.0
@@ -55,21 +56,26 @@ def taken(cluster: Cluster, name: str, host: Host, network: Network | None = Non
                 yield Answer("port-taken", Severity.OK, name, f"port {port}: {'our unit' if holder else 'free'}")
 
 
+def own_address(node: Node) -> bool:
+    """Whether a listener of the node binds an address; names are left to the resolver."""
+    return isinstance(node, Broker) and any(_numeric(listener.host) for listener in node.listeners)
+
+
 def bound(cluster: Cluster, name: str, host: Host) -> Iterator[Answer]:
-    """Every address that a listener binds is one of its host; names are left to the resolver."""
-    listeners = [
-        each for node in cluster.nodes if isinstance(node, Broker) for each in node.listeners if node.host.name == name
-    ]
-    for listener in listeners:
-        numeric = listener.host.replace(".", "").isdigit() or ":" in listener.host
-        if listener.host in EVERYWHERE or not numeric or listener.host in host.addresses:
-            yield Answer(
-                "bind-address", Severity.OK, name, f"listener {listener.name}: {listener.host or 'every address'}"
-            )
+    """Every address that a listener binds is one of its host."""
+    brokers = [node for node in cluster.brokers if node.host.name == name]
+    for listener in (each for broker in brokers for each in broker.listeners):
+        if not _numeric(listener.host) or listener.host in host.addresses:
+            told = f"listener {listener.name}: {listener.host or 'every address'}"
+            yield Answer("bind-address", Severity.OK, name, told)
         else:
             told = f"listener {listener.name} binds {listener.host}, which the host does not have"
             fix = f"leave host of the listener out, or use one of {', '.join(host.addresses)}"
             yield Answer("bind-address", Severity.ERROR, name, told, "an address of the host", fix)
+
+
+def _numeric(bind: str) -> bool:
+    return bind not in EVERYWHERE and (bind.replace(".", "").isdigit() or ":" in bind)
 
 
 def own_names(cluster: Cluster, name: str, network: Network) -> Iterator[Answer]:

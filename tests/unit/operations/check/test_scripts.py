@@ -1,0 +1,123 @@
+"""The scripts for hosts, run on this machine as they run there: fed to a bare python3."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcluster.operations.check import asking, facts
+
+NOTHING: dict[str, Any] = {
+    "directories": [],
+    "journals": [],
+    "ports": [],
+    "java_homes": [],
+    "kernel": [],
+    "addresses": False,
+    "user": "root",
+}
+
+
+def run(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
+    script = asking.script(name, wanted)
+    done = subprocess.run([sys.executable, "-IS", "-"], input=script, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return dict(json.loads(done.stdout))
+
+
+def examined(**wanted: Any) -> facts.Host:
+    return facts.host(run("check", NOTHING | wanted))
+
+
+def test_a_host_tells_what_it_is() -> None:
+    told = examined(kernel=["fs/nr_open", "no/such"], addresses=True)
+    assert told.python == ".".join(map(str, sys.version_info[:3]))
+    assert told.memory > 1 << 26
+    assert int(told.kernel["fs/nr_open"]) > 0
+    assert told.kernel["no/such"] == ""
+    assert "127.0.0.1" in told.addresses
+    assert told.account == 0
+    assert told.begun <= told.ended
+
+
+def test_a_directory_tells_its_disk_and_whose_data_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "meta.properties").write_text("#\nbroker.id=3\ncluster.id = spaced\ncluster.id=abc\n")
+    (tmp_path / "myid").write_text("3\n")
+    later = f"{tmp_path}/not/yet"
+    told = examined(directories=[str(tmp_path), later]).directories
+    found = told[str(tmp_path)]
+    assert (found.meta["broker.id"], found.meta["cluster.id"], found.myid) == ("3", "abc", "3")
+    assert (found.exists, found.owner, found.entries) == (True, os.getuid(), ("meta.properties", "myid"))
+    assert 0 < found.free <= found.total
+    assert (told[later].exists, told[later].nearest, told[later].entries) == (False, str(tmp_path), ())
+
+
+@pytest.mark.parametrize("data", [True, False])
+def test_timing_the_disk_leaves_nothing_and_never_writes_beside_data(tmp_path: Path, data: bool) -> None:
+    path = tmp_path / "log"
+    path.mkdir()
+    if data:
+        (path / "version-2").mkdir()
+    before = path.stat().st_mtime_ns
+    found = examined(journals=[str(path)]).journals[str(path)]
+    assert found.place == str(tmp_path if data else path)
+    assert 0 < len(found.times) <= 30
+    assert list(found.times) == sorted(found.times)
+    assert path.stat().st_mtime_ns == before or not data
+    assert sorted(os.listdir(tmp_path)) == ["log"]
+
+
+def test_a_port_in_use_tells_who_holds_it() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        found = examined(ports=[port, 1]).ports
+    assert set(found) == {port}
+    assert found[port].pid == os.getpid()
+    assert found[port].program
+
+
+def test_doors_open_only_for_those_who_are_expected() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    wanted = {
+        "open": [{"port": port, "host": "127.0.0.1", "expected": 1}],
+        "knock": [["127.0.0.1", port], ["name.invalid", 9092]],
+        "own_names": ["127.0.0.1", "name.invalid"],
+    }
+    told = facts.network(run("check_network", wanted))
+    assert told.knocks["127.0.0.1", port] == ""
+    assert told.knocks["name.invalid", 9092].startswith("does not resolve")
+    assert told.own_names == {"127.0.0.1": ("127.0.0.1",), "name.invalid": ()}
+    assert told.ended - told.begun < 2
+
+
+def test_a_door_that_cannot_be_opened_says_why() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        wanted = {"open": [{"port": port, "host": "127.0.0.1", "expected": 1}], "knock": [], "own_names": []}
+        assert facts.network(run("check_network", wanted)).unopened == {port: "Address already in use"}
+
+
+def test_an_old_python_tells_its_version_and_runs_nothing() -> None:
+    script = asking.script("check", NOTHING).replace("(3, 8)", "(9, 0)", 1)
+    done = subprocess.run([sys.executable, "-"], input=script, capture_output=True, text=True, check=True)
+    assert set(json.loads(done.stdout)) == {"python"}
+
+
+@pytest.mark.parametrize("name", ["check", "check_network"])
+def test_the_scripts_are_python_3_8(project: Path, name: str) -> None:
+    import ast
+
+    ast.parse((project / f"cli/kcluster/remote/{name}.py").read_text(), feature_version=(3, 8))
