@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from kcluster import render
@@ -36,7 +37,10 @@ def changes(pairs: Sequence[Pair]) -> Iterator[Change]:
 
 def _host(pairs: Sequence[Pair]) -> Iterator[Change]:
     host, user = pairs[0].host, pairs[0].node.places.user
-    release = pairs[0].cluster.release.directory
+    release, oldest = pairs[0].cluster.release.directory, pairs[0].cluster.release.java
+    if _feature(host.java) < oldest:
+        note = f"there is {host.java or 'none'}; installed where the inventory says kafka_install_java: true"
+        yield Change(host.name, Action.CREATE, f"Java {oldest} or newer", note=note)
     if not host.user:
         yield Change(host.name, Action.CREATE, f"account {user}")
     if release not in host.releases:
@@ -47,6 +51,12 @@ def _host(pairs: Sequence[Pair]) -> Iterator[Change]:
     for path in folders([pair.node for pair in pairs]):
         if path not in host.folders:
             yield Change(host.name, Action.CREATE, f"directory {path}")
+
+
+def _feature(java: str) -> int:
+    """The 17 of "17.0.19" and the 8 of "1.8.0_292"; 0 when there is none."""
+    numbers = [int(number) for number in re.findall(r"\d+", java)]
+    return numbers[1] if numbers[:1] == [1] and len(numbers) > 1 else next(iter(numbers), 0)
 
 
 def _directories(pair: Pair) -> Iterator[Change]:

@@ -84,6 +84,7 @@ def running(cluster: Cluster) -> dict[str, HostSeen]:
     return {
         host.name: HostSeen(
             host.name,
+            java="17.0.19",
             user=True,
             releases=(release,),
             current=release,
@@ -95,7 +96,7 @@ def running(cluster: Cluster) -> dict[str, HostSeen]:
 
 
 def bare(cluster: Cluster) -> dict[str, HostSeen]:
-    return {host.name: HostSeen(host.name) for host in cluster.hosts}
+    return {host.name: HostSeen(host.name, java="17.0.19") for host in cluster.hosts}
 
 
 def altered(seen: Mapping[str, HostSeen], host: str, node: str, **given: Any) -> dict[str, HostSeen]:

@@ -142,3 +142,21 @@ def test_only_hosts_that_were_seen_are_planned() -> None:
     found = plan(OLD, {"h2": bare(OLD)["h2"]})
     assert {start.node for start in found.starts} == {"zookeeper-2", "broker-2"}
     assert {change.host for change in found.changes} == {"h2"}
+
+
+@pytest.mark.parametrize(
+    ("java", "cluster", "needed"),
+    [
+        ("", OLD, "Java 11 or newer (there is none; "),
+        ("1.8.0_292", OLD, "Java 11 or newer (there is 1.8.0_292; "),
+        ("11.0.2", NEW, "Java 17 or newer (there is 11.0.2; "),
+        ("11.0.2", OLD, ""),
+        ("21", NEW, ""),
+    ],
+)
+def test_java_that_is_missing_or_too_old_is_named_with_the_word_that_installs_it(
+    java: str, cluster: Cluster, needed: str
+) -> None:
+    seen = running(cluster)
+    said = text_of(plan(cluster, {**seen, "h1": replace(seen["h1"], java=java)}))
+    assert (needed in said) if needed else ("nothing to do" in said)
