@@ -1,0 +1,137 @@
+"""The collection on real hosts with plain ansible-playbook, without the CLI."""
+
+from __future__ import annotations
+
+import re
+
+from tests.hosts.fleet import TRIO_ZK, Fleet, NewFleet
+
+ONE_KRAFT = """
+all:
+  vars:
+    kcluster_name: one
+    kafka_version: 4.2.0
+    kafka_cluster_id: PbWmCmMSSbSvDeFTl9mVrA
+    kafka_heap: 256m
+    kafka_controller_heap: 192m
+    kafka_release_sources: [cache, maven]
+    kafka_data_dirs: [/var/lib/kafka/a, /var/lib/kafka/b]
+    kafka_config:
+      {offsets.topic.num.partitions: 6, default.replication.factor: 1, min.insync.replicas: 1}
+  children:
+    kafka_controller: {hosts: {h1: {kafka_controller_id: 3001}}}
+    kafka_broker: {hosts: {h1: {kafka_broker_id: 1}}}
+"""
+
+BROKERS = """
+import logging, sys, time
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+quiet = logging.getLogger("quiet")
+quiet.disabled = True
+client = AdminClient({"bootstrap.servers": sys.argv[1]}, logger=quiet)
+found, end = [], time.monotonic() + 120
+while len(found) < int(sys.argv[2]) and time.monotonic() < end:
+    try:
+        found = sorted(client.list_topics(timeout=5).brokers)
+    except KafkaException:
+        found = []
+print(found)
+"""
+ARCHIVES = "grep -c '/var/cache/kafka/.*jsa$' /proc/$(systemctl show -p MainPID --value kafka)/maps"
+
+
+def test_bare_hosts_become_a_cluster_and_stay_as_they_are(fleet: NewFleet) -> None:
+    trio = fleet(3, TRIO_ZK)
+    asked = trio.ansible("provision.yml", "--check", "--diff")
+    assert changed(asked.stdout) == {"h1": True, "h2": True, "h3": True}
+    assert "+zookeeper.connect=" in asked.stdout
+    for host in trio.lab.hosts:
+        left = trio.lab.ssh(host.name, "ls -d /etc/kafka /opt/kafka /var/lib/kafka; grep kafka /etc/passwd; true")
+        assert left == ""
+
+    trio.ansible("provision.yml")
+    assert brokers(trio, "h1", 3) == "[1, 2, 3]"
+    assert trio.lab.ssh("h2", "systemctl is-enabled zookeeper kafka").split() == ["enabled", "enabled"]
+    assert changed(trio.ansible("provision.yml").stdout) == NOTHING
+    assert changed(trio.ansible("provision.yml", "--check", "--diff").stdout) == NOTHING
+
+    # A setting changes: it is written, and who needs a restart is said; nothing is restarted.
+    before = pids(trio)
+    trio.write(TRIO_ZK.replace("kafka_heap: 256m", "kafka_heap: 288m"))
+    told = trio.ansible("provision.yml", "--diff")
+    assert "-Xmx288m" in told.stdout
+    assert re.search(r"broker-2 runs as it was started and needs a restart", " ".join(told.stderr.split()))
+    assert pids(trio) == before
+    again = trio.ansible("provision.yml")
+    assert changed(again.stdout) == NOTHING
+    assert "broker-1 runs as it was started" in " ".join(again.stderr.split())
+
+    # The first orderly stop with these options leaves an archive of classes, and the next start uses it.
+    for _ in range(2):
+        trio.lab.ssh("h1", "systemctl restart kafka")
+        assert brokers(trio, "h1", 3) == "[1, 2, 3]"
+    assert int(trio.lab.ssh("h1", ARCHIVES)) > 0
+    quiet = trio.ansible("provision.yml")
+    assert "broker-1 runs" not in " ".join(quiet.stderr.split())
+
+    # A node that was stopped is started again, alone.
+    trio.lab.ssh("h3", "systemctl stop kafka; systemctl kill -s KILL zookeeper; systemctl stop zookeeper; true")
+    assert changed(trio.ansible("provision.yml").stdout) == {**NOTHING, "h3": True}
+    assert brokers(trio, "h1", 3) == "[1, 2, 3]"
+
+
+def test_a_host_that_is_refused_stops_all_before_anything_starts(fleet: NewFleet) -> None:
+    trio = fleet(3, TRIO_ZK)
+    trio.lab.ssh("h2", "mkdir -p /var/lib/zookeeper && echo 9 >/var/lib/zookeeper/myid")
+    said = refused(trio)
+    assert "/var/lib/zookeeper/myid says 9, but the inventory says zookeeper_id: 2" in said
+    trio.lab.ssh("h2", "cd /var/lib; rm zookeeper/myid; mkdir -p kafka; echo broker.id=7 >kafka/meta.properties")
+    assert "belongs to the node 7, but the inventory says kafka_broker_id: 2" in refused(trio)
+    trio.lab.ssh("h2", "rm -r /var/lib/kafka; echo '/dev/vdb1 /var/lib/kafka ext4 defaults 0 2' >>/etc/fstab")
+    assert "file system of /var/lib/kafka, which is not mounted; mount it: mount /var/lib/kafka" in refused(trio)
+    assert "kafka_heap: given with -e, but the inventory says it" in refused(trio, "-e", "kafka_heap=1g")
+    for host in ("h1", "h2", "h3"):
+        assert "inactive" in trio.lab.ssh(host, "systemctl is-active zookeeper kafka; true")
+
+
+def test_controllers_and_brokers_of_one_host_are_formatted_once(fleet: NewFleet) -> None:
+    one = fleet(1, ONE_KRAFT)
+    one.ansible("provision.yml", "--check", "--diff")
+    one.ansible("provision.yml")
+    assert brokers(one, "h1", 1) == "[1]"
+    metas = "cd /var/lib; cat kafka/a/meta.properties kafka/b/meta.properties kafka-controller/meta.properties"
+    written = one.lab.ssh("h1", metas)
+    assert written.count("cluster.id=PbWmCmMSSbSvDeFTl9mVrA") == 3
+    assert one.lab.ssh("h1", "stat -c %U /var/lib/kafka/*/meta.properties").split() == ["kafka", "kafka"]
+    assert changed(one.ansible("provision.yml").stdout) == {"h1": False}
+    one.write(ONE_KRAFT.replace("PbWm", "AbWm"))
+    assert "belongs to the cluster PbWmCmMSSbSvDeFTl9mVrA" in refused(one)
+    assert one.lab.ssh("h1", metas) == written
+
+
+NOTHING = {"h1": False, "h2": False, "h3": False}
+
+
+def changed(recap: str) -> dict[str, bool]:
+    """Which hosts were changed, out of Ansible's last lines; none may have failed."""
+    lines = re.findall(r"^(h\d) +: ok=\d+ +changed=(\d+) +unreachable=0 +failed=0 ", recap, re.M)
+    return {host: number != "0" for host, number in lines}
+
+
+def refused(fleet: Fleet, *args: str) -> str:
+    """What a playbook that fails says, in one line."""
+    done = fleet.ansible("provision.yml", *args, check=False)
+    assert done.returncode != 0
+    return " ".join((done.stdout + done.stderr).split())
+
+
+def brokers(fleet: Fleet, host: str, number: int) -> str:
+    """The ids of the brokers that a broker knows, as soon as there are so many."""
+    return fleet.python(BROKERS, f"{fleet.lab.host(host).address}:9092", str(number)).stdout.strip()
+
+
+def pids(fleet: Fleet) -> list[str]:
+    """The processes of all nodes."""
+    show = "systemctl show -p MainPID --value zookeeper kafka"
+    return [fleet.lab.ssh(host.name, show) for host in fleet.lab.hosts]
