@@ -25,3 +25,13 @@ def fleet(lab_image: Image, tmp_path: Path) -> Iterator[NewFleet]:
             return fleet_on(lab, cluster, tmp_path / lab.name)
 
         yield make
+
+
+@pytest.fixture(scope="session")
+def living(lab_image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Three hosts on which TRIO_ZK runs: each test leaves it healthy."""
+    with own_lab(fresh_name(), 3, lab_image) as lab:
+        fleet = fleet_on(lab, TRIO_ZK, tmp_path_factory.mktemp("living"))
+        fleet.ansible("provision.yml")
+        fleet.run("health", "-i", str(fleet.inventory), "--wait", "120s")
+        yield fleet
