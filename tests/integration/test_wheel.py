@@ -42,5 +42,5 @@ def test_the_wheel_makes_validates_and_renders_an_inventory(installed: Path, tmp
 
 def test_the_wheel_holds_the_projects_folders_but_no_inventory_and_no_test(installed: Path) -> None:
     names = {path.name for path in (installed / "kcluster" / "_project").iterdir()}
-    assert names == {"playbooks", "roles", "templates", "spark_jobs"}
+    assert names == {"playbooks", "roles", "plugins", "meta", "galaxy.yml", "templates", "spark_jobs"}
     assert not list(installed.rglob("test_*.py"))
