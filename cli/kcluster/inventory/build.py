@@ -62,6 +62,7 @@ class Builder:
             metadata=metadata,
             brokers=tuple(brokers),
             topics=self._agreed("kafka_topics", ()),
+            installs_java=self._agreed("kafka_install_java", False),
         )
 
     def _read_words(self, level: Level) -> None:

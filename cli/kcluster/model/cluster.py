@@ -23,6 +23,8 @@ class Cluster:
     metadata: Ensemble | Quorum
     brokers: tuple[Broker, ...]
     topics: tuple[Topic, ...] = ()
+    installs_java: bool = False
+    """Whether Java is installed on hosts where it is missing or too old."""
 
     @property
     def nodes(self) -> tuple[Node, ...]:

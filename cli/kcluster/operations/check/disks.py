@@ -149,7 +149,7 @@ def _ids(metas: Iterator[Mapping[str, str]]) -> set[str]:
 def _keeper_is_fresh(cluster: Cluster, told: Mapping[str, Host]) -> bool:
     """Whether every keeper of the metadata was asked and has nothing on its disk: then no broker may have data."""
     keepers = cluster.metadata.nodes
-    if any(keeper.host.name not in told for keeper in keepers):
+    if not keepers or any(keeper.host.name not in told for keeper in keepers):
         return False
     return not any(_data(told[node.host.name].directories[path]) for node in keepers for path in data_dirs(node))
 

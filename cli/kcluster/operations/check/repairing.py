@@ -38,7 +38,7 @@ def repair(inventory: Path, answers: Iterable[Answer], progress: Progress, *, be
         PLAYBOOK,
         inventory,
         on_event=tell,
-        extra={"kafka_install_java": True} if java else {},
+        extra={"prepare_installs_java": True} if java else {},
         limit=sorted({each.host for each in answers}),
         become_password=become_password,
     )

@@ -24,14 +24,14 @@ KERNEL = ("vm/swappiness", "vm/max_map_count", "fs/nr_open")
 _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
 
 
-def answers(cluster: Cluster, name: str, host: Host, *, installs_java: bool = False) -> Iterator[Answer]:
+def answers(cluster: Cluster, name: str, host: Host) -> Iterator[Answer]:
     """Everything about one host that answered."""
     nodes = [node for node in cluster.nodes if node.host.name == name]
     yield Answer("python-version", Severity.OK, name, host.python)
     yield os_family(name, host)
     yield systemd(name, host)
     for home in java_homes(nodes):
-        yield java(cluster, name, host, home, installs_java=installs_java)
+        yield java(cluster, name, host, home)
     yield heaps(name, host, nodes)
     yield swap(name, host)
     yield swappiness(name, host)
@@ -71,11 +71,11 @@ def java_homes(nodes: list[Node]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.environment.get("JAVA_HOME", "") for node in nodes))
 
 
-def java(cluster: Cluster, name: str, host: Host, home: str, *, installs_java: bool) -> Answer:
+def java(cluster: Cluster, name: str, host: Host, home: str) -> Answer:
     """Java is there and new enough; where provision installs it anyhow, a missing one is a warning."""
     found, where = host.java.get(home), f" at JAVA_HOME={home}" if home else ""
     needed = f"Java {cluster.release.java} or newer for Kafka {cluster.release.version}"
-    severity = Severity.WARNING if installs_java and not home else Severity.ERROR
+    severity = Severity.WARNING if cluster.installs_java and not home else Severity.ERROR
     if not found:
         return Answer("java-version", severity, name, f"no Java{where}", needed, _install(host), fixable=not home)
     if Runtime(Path(home), found.version).feature < cluster.release.java:

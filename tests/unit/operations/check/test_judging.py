@@ -9,6 +9,7 @@ import pytest
 
 from kcluster.errors import ExitCode, UnreachableError
 from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Ensemble
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.operations.check import Severity, facts, judge
 from kcluster.operations.check.answers import Answer
@@ -110,6 +111,11 @@ def test_java_of_a_java_home_is_judged_by_itself(cluster: Cluster) -> None:
     assert (failed.found, failed.fixable) == ("no Java at JAVA_HOME=/opt/java", False)
 
 
+def test_a_missing_java_that_provision_installs_is_a_warning(cluster: Cluster) -> None:
+    told = with_host(good(cluster), "h1", java={"": None})
+    assert told_of(replace(cluster, installs_java=True), told, "java-version") == "warning"
+
+
 def test_strict_makes_a_warning_a_no(cluster: Cluster) -> None:
     told = with_host(good(cluster), "h1", swaps=("/swap",))
     assert judge(cluster, told).exit_code is ExitCode.DONE
@@ -158,11 +164,12 @@ def test_a_slow_disk_of_the_metadata_log_is_told(cluster: Cluster, times: tuple[
 def used(cluster: Cluster, **metas: dict[str, str]) -> Any:
     """A cluster that has run: ZooKeeper has data, and each broker its meta.properties."""
     told = good(cluster)
-    for name in ("h1", "h2", "h3"):
+    for name in list(told.hosts):
         number = name[1:]
         told = with_host(told, name, account=999)
         ours = {"exists": True, "owner": 999}
-        told = with_directory(told, name, KEEPER, entries=("myid", "version-2"), myid=number, **ours)
+        if KEEPER in told.hosts[name].directories:
+            told = with_directory(told, name, KEEPER, entries=("myid", "version-2"), myid=number, **ours)
         meta = metas.get(name, {**META, "broker.id": number})
         told = with_directory(told, name, DATA, entries=("meta.properties", "orders-0"), meta=meta, **ours)
     return told
@@ -200,6 +207,11 @@ def test_brokers_with_data_beside_an_empty_zookeeper_are_an_older_cluster(cluste
     told.unreachable["h2"] = UnreachableError("h2: gone")
     del told.hosts["h2"], told.networks["h2"], told.skews["h2"]
     assert told_of(cluster, told, "older-data") == "ok"  # a keeper that was not asked may have the data
+
+
+def test_a_part_of_a_cluster_without_keepers_says_nothing_about_them(cluster: Cluster) -> None:
+    part = replace(cluster, metadata=Ensemble(()), brokers=cluster.brokers[:1])
+    assert judge(part, used(part)).ok
 
 
 def test_zookeeper_data_without_myid_is_not_ours(cluster: Cluster) -> None:
