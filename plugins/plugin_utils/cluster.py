@@ -69,6 +69,7 @@ def _no_words_besides() -> None:
 def _hand_on_the_vault() -> None:
     """The vault passwords of this run's command line, for the Ansible that reads the inventory once more."""
     files = context.CLIARGS.get("vault_password_files") or ()
-    identities = [*(context.CLIARGS.get("vault_ids") or ()), *(f"default@{file}" for file in files)]
+    given = [*(context.CLIARGS.get("vault_ids") or ()), *(f"default@{file}" for file in files)]
+    identities = [each for each in given if not each.endswith("@prompt")]  # nobody is there to answer twice
     if identities:
         os.environ["ANSIBLE_VAULT_IDENTITY_LIST"] = ",".join(identities)

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
 
-from tests.hosts.fleet import TRIO_ZK, Fleet, NewFleet
+import pytest
+
+from tests.hosts.fleet import PROJECT, TRIO_ZK, Fleet, NewFleet
 
 ONE_KRAFT = """
 all:
@@ -95,10 +103,36 @@ def test_a_host_that_is_refused_stops_all_before_anything_starts(fleet: NewFleet
         assert "inactive" in trio.lab.ssh(host, "systemctl is-active zookeeper kafka; true")
 
 
-def test_controllers_and_brokers_of_one_host_are_formatted_once(fleet: NewFleet) -> None:
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with Ansible but without kcluster, and the collection as its users install it; gives the folder."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, with_pip=False)
+    python = folder / "bin/python"
+    (next(folder.glob("lib/python*/site-packages")) / "ansible.pth").write_text(sysconfig.get_path("purelib"))
+    for word in ("ansible-playbook", "ansible-inventory", "ansible-galaxy"):
+        original = Path(sys.executable).with_name(word)
+        (folder / "bin" / word).write_text(f'#!/bin/sh\nexec {python} {original} "$@"\n')
+        (folder / "bin" / word).chmod(0o755)
+    galaxy = [str(folder / "bin/ansible-galaxy"), "collection"]
+    environment = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(folder)}
+    subprocess.run([*galaxy, "build", str(PROJECT), "--output-path", str(folder)], check=True, env=environment)
+    (archive,) = folder.glob("*.tar.gz")
+    subprocess.run([*galaxy, "install", str(archive), "--offline", "-p", str(folder)], check=True, env=environment)
+    return folder
+
+
+def test_the_installed_collection_brings_up_kraft_and_formats_it_once(
+    fleet: NewFleet, installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert subprocess.run([installed / "bin/python", "-c", "import kcluster"], capture_output=True).returncode == 1
     one = fleet(1, ONE_KRAFT)
-    one.ansible("provision.yml", "--check", "--diff")
-    one.ansible("provision.yml")
+    monkeypatch.setenv("ANSIBLE_COLLECTIONS_PATH", str(installed))
+    command = [installed / "bin/ansible-playbook", "-i", one.inventory, "kcluster.kafka.provision"]
+    for more in (["--check", "--diff"], []):
+        done = one.lab.run([*command, *more])
+        assert done.returncode == 0, done.stdout + done.stderr
+    monkeypatch.undo()
     assert brokers(one, "h1", 1) == "[1]"
     metas = "cd /var/lib; cat kafka/a/meta.properties kafka/b/meta.properties kafka-controller/meta.properties"
     written = one.lab.ssh("h1", metas)
