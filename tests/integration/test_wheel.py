@@ -43,4 +43,19 @@ def test_the_wheel_makes_validates_and_renders_an_inventory(installed: Path, tmp
 def test_the_wheel_holds_the_projects_folders_but_no_inventory_and_no_test(installed: Path) -> None:
     names = {path.name for path in (installed / "kcluster" / "_project").iterdir()}
     assert names == {"playbooks", "roles", "plugins", "meta", "galaxy.yml", "templates", "spark_jobs"}
-    assert not list(installed.rglob("test_*.py"))
+    assert not [*installed.rglob("test_*.py"), *installed.rglob("molecule")]
+
+
+def test_the_wheel_is_the_collection_its_playbooks_run_from(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "hosts.yml").write_text("all: {hosts: {here: {ansible_connection: local}}}\n")
+    (tmp_path / "book.yml").write_text(
+        "- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Prepare\n      kcluster.kafka.host:\n"
+    )
+    code = (
+        "import sys; from pathlib import Path; from kcluster.clients.ansible import play;"
+        "play('book.yml', Path('hosts.yml'), on_event=lambda event: print(event.status, event.message))"
+    )
+    env = {**os.environ, "PYTHONPATH": str(installed), "KCLUSTER_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)
+    began, ended = done.stdout.splitlines()[:2]
+    assert (began, ended.split()[:3]) == ("started ", ["failed", "the", "inventory"]), done.stderr
