@@ -1,0 +1,88 @@
+"""Waits until the node of a host may stop, or until it is back: the gates of `kcluster restart`, for playbooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as reading
+
+from kcluster.clients.ssh import Answer
+from kcluster.errors import KclusterError
+from kcluster.model.cluster import Cluster
+from kcluster.model.node import Kind, Node
+from kcluster.operations import diagnosing, gates, roll
+from kcluster.operations.diagnosing import Began
+from kcluster.operations.gates import Gates
+
+_WORDS = {"part", "moment", "began", "timeout", "unsafe_partitions"}
+_PARTS = {"keepers": (Kind.ZOOKEEPER, Kind.CONTROLLER), "brokers": (Kind.BROKER,)}
+
+
+class ActionModule(ActionBase):
+    """Asks over the wire, from the control node; only a diagnosis asks the host."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Wait at the gate that the task names."""
+        super().run(tmp, task_vars)
+        args = self._checked()
+        found = reading.cluster(task_vars or {})
+        nodes = reading.nodes(found, str((task_vars or {})["inventory_hostname"]), _PARTS[args["part"]])
+        if not nodes:
+            return {"changed": False, "node": "", "unit": "", "leads": False}
+        asking = self._gates(found)
+        try:
+            return self._before(asking, nodes[0]) if args["moment"] == "before" else self._after(asking, nodes[0])
+        except KclusterError as problem:
+            raise reading.failure(problem) from problem
+
+    def _checked(self) -> Mapping[str, Any]:
+        args = self._task.args
+        if unknown := sorted(set(args) - _WORDS):
+            raise AnsibleActionFail(f"unknown: {', '.join(unknown)}\ntry: {', '.join(sorted(_WORDS))}")
+        if args.get("part") not in _PARTS or args.get("moment") not in ("before", "after"):
+            raise AnsibleActionFail("part is keepers or brokers, and moment is before or after")
+        return dict(args)
+
+    def _gates(self, found: Cluster) -> Gates:
+        patience = float(self._task.args.get("timeout") or gates.PATIENCE)
+        unsafe = str(self._task.args.get("unsafe_partitions", False)).lower() in ("true", "yes", "1")
+        return Gates(found, unsafe_too=unsafe, patience=0.0 if self._task.check_mode else patience)
+
+    def _before(self, asking: Gates, node: Node) -> dict[str, Any]:
+        """The node may stop; whether it leads its kind, so that it can be left for last."""
+        leads = asking.leader(node.kind) == node.name
+        roll.refuse_unsafe(asking, [[node]])
+        roll.open_gate(asking, [node], Display().display, standing="")
+        (began,) = diagnosing.marks([node], _Host(self))
+        facts = {"node": node.name, "unit": diagnosing.unit_of(node), "leads": leads}
+        return {"changed": False, **facts, "began": {"since": began.since, "log_size": began.log_size}}
+
+    def _after(self, asking: Gates, node: Node) -> dict[str, Any]:
+        """The node is back, and has caught up; or why it does not come back."""
+        facts = {"changed": False, "node": node.name, "unit": diagnosing.unit_of(node)}
+        if self._task.check_mode:
+            return facts
+        began = self._task.args.get("began") or {}
+        start = Began(node, int(began.get("since", 0)), int(began.get("log_size", 0)))
+        roll.come_back([start], _Host(self), Display().display, asking.patience, lambda: asking.after_start(node))
+        return facts
+
+
+class _Host:
+    """The host of the task as a diagnosis asks it, over Ansible's own connection."""
+
+    def __init__(self, action: ActionModule) -> None:
+        self._action = action
+
+    def run(self, command: str, *, stdin: Mapping[str, str], only: Iterable[str], **_: Any) -> dict[str, Answer]:
+        """The answer of the one host there is."""
+        return {name: self.ask(name, command, stdin=stdin[name]) for name in only}
+
+    def ask(self, _name: str, command: str, *, stdin: str, **_: Any) -> Answer:
+        """Its answer."""
+        said = self._action._low_level_execute_command(command, in_data=stdin.encode())
+        return Answer(said["rc"], said["stdout"], said["stderr"])

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kcluster.clients.kafka.topics import Partition, TopicState
+from kcluster.clients.wire import QuorumState, Voter
+from kcluster.errors import UnreachableError, UsageError
+from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.host import Host
+from kcluster.operations import gates, judging
+from kcluster.operations.judging import Reason, View
+
+DEAD = UnreachableError("nobody answers")
+
+
+def topic(name="orders", replicas=(1, 2, 3), isr=(1, 2, 3)):
+    return TopicState(name, (Partition(0, isr[0] if isr else None, replicas, isr),))
+
+
+def view(broker, *topics, brokers=(1, 2, 3)):
+    return View(broker, frozenset(brokers), 1, {each.name: each for each in topics})
+
+
+def risk(leaving, *topics, least=2, unsafe_too=False):
+    names = {each.name: least for each in topics}
+    return [str(r) for r in judging.copies_at_risk(leaving, [view(1, *topics)], names, unsafe_too=unsafe_too)]
+
+
+def test_a_broker_may_stop_when_enough_copies_stay_in_sync():
+    assert risk({1}, topic()) == []
+    assert risk({3}, topic(isr=(1, 2))) == []
+    assert risk({1}, topic(replicas=(2, 3), isr=(2,))) == []
+
+
+@pytest.mark.parametrize(("leaving", "isr"), [({1}, (1, 2)), ({3}, (1,)), ({1}, ()), ({1, 2}, (1, 2, 3))])
+def test_a_broker_may_not_stop_when_too_few_copies_would_be_in_sync(leaving, isr):
+    assert risk(leaving, topic(isr=isr)) == ["too few copies would be in sync: orders-0"]
+
+
+def test_one_broker_that_knows_of_a_danger_is_enough():
+    views = [view(1, topic()), view(2, topic(isr=(1, 2)))]
+    assert list(judging.copies_at_risk({1}, views, {"orders": 2}, unsafe_too=False))
+
+
+def test_a_minimum_that_may_not_be_read_closes_the_gate():
+    assert risk({1}, topic(), least=None) == ["min.insync.replicas of these topics may not be read: orders"]
+
+
+def test_what_has_no_copy_to_spare_is_told_and_only_skipped_when_the_user_accepts_it():
+    single = topic("single", (1,), (1,))
+    assert "single-0" in str(judging.too_few_copies({1}, [view(1, topic(), single)], {"orders": 2, "single": 1}))
+    assert "orders-0" not in str(judging.too_few_copies({1}, [view(1, topic(), single)], {"orders": 2, "single": 1}))
+    assert judging.too_few_copies({2}, [view(1, single)], {"single": 1}) == []
+    assert risk({1}, single, least=1) == ["too few copies would be in sync: single-0"]
+    assert risk({1}, single, least=1, unsafe_too=True) == []
+    assert risk({1}, topic(isr=(1, 2)), unsafe_too=True), "a partition that could be safe is still waited for"
+
+
+def test_every_other_broker_must_answer_and_be_known():
+    views = {1: view(1), 2: DEAD, 3: view(3, brokers=(1, 3))}
+    assert [str(r) for r in judging.brokers_missing({1}, views)] == ["broker-2 does not answer (nobody answers)"]
+    views[2] = view(2)
+    assert [str(r) for r in judging.brokers_missing({1}, views)] == ["broker-2 is not registered, say broker-3"]
+    assert list(judging.brokers_missing({1}, {1: DEAD, 2: view(2), 3: view(3)})) == []
+    assert "no broker can be asked" in str(list(judging.brokers_missing({1}, {1: DEAD})))
+
+
+def test_a_broker_is_back_when_it_answers_is_known_and_follows_all_its_partitions():
+    whole = topic()
+    assert list(judging.not_back(1, view(1, whole), [view(2, whole), view(3, whole)])) == []
+    assert "does not answer yet" in str(list(judging.not_back(1, DEAD, [])))
+    assert "not registered yet, say broker-2" in str(list(judging.not_back(1, view(1), [view(2, brokers=(2, 3))])))
+    late = topic(isr=(2, 3))
+    assert "not caught up with these partitions: orders-0" in str(
+        list(map(str, judging.not_back(1, view(1, whole), [view(2, late)])))
+    )
+    assert "not heard of these partitions" in str(list(judging.not_back(1, view(1), [view(2, whole)])))
+    assert list(judging.not_back(1, view(1, topic(isr=(1, 2))), [])) == [], (
+        "another broker that is behind is not its fault"
+    )
+
+
+LEADER = {"zk_server_state": "leader", "zk_synced_followers": "2"}
+FOLLOWER = {"zk_server_state": "follower"}
+
+
+def ensemble(leaving, **answers):
+    return [str(r) for r in judging.ensemble_without(leaving, answers)]
+
+
+def test_a_server_may_stop_when_all_others_serve_and_are_level_with_one_leader():
+    assert ensemble({"a"}, a=FOLLOWER, b=LEADER, c=FOLLOWER) == []
+    assert ensemble(set(), a={"zk_server_state": "standalone"}) == []
+    assert ensemble({"a"}, a=FOLLOWER, b={**LEADER, "zk_synced_followers": "1"}, c=FOLLOWER) == [
+        "1 of 2 followers are level with b"
+    ]
+    assert ensemble({"a"}, a=FOLLOWER, b=FOLLOWER, c=FOLLOWER) == ["nobody leads"]
+    assert "2 servers say that they lead" in ensemble({"a"}, a=FOLLOWER, b=LEADER, c=LEADER)[0]
+    assert ensemble({"a"}, a=FOLLOWER, b={**LEADER, "zk_synced_followers": "1"}, c=DEAD) == [
+        "c does not serve (nobody answers)"
+    ]
+
+
+def test_no_waiting_brings_a_majority_that_is_not_there():
+    servers = tuple(Server(host=Host(f"h{n}", "x"), id=n) for n in (1, 2, 3))
+    assert list(judging.majority_lost(Ensemble(servers), {"zookeeper-1"})) == []
+    assert "no majority of 3" in str(list(judging.majority_lost(Ensemble(servers), {"zookeeper-1", "zookeeper-2"})))
+    assert "no majority of 2" in str(list(judging.majority_lost(Ensemble(servers[:2]), {"zookeeper-1"})))
+    assert list(judging.majority_lost(Ensemble(servers[:1]), set())) == []
+
+
+def test_a_controller_may_stop_when_the_others_keep_up_with_the_leader():
+    voters = tuple(Voter(n, 100, 10_000) for n in (3001, 3002, 3003))
+    state, names = QuorumState(3001, 5, 100, voters, ()), {n: f"controller-{n}" for n in (3001, 3002, 3003)}
+
+    def reasons(leaving, seen):
+        return [str(r) for r in judging.quorum_without(leaving, names, seen)]
+
+    late = replace(state, voters=(*voters[:2], Voter(3003, 10, 10_000 - judging.LEVEL_WITHIN_MS - 1)))
+    assert reasons({"controller-3002"}, state) == []
+    assert reasons({"controller-3002"}, late) == ["controller-3003 is behind controller-3001"]
+    assert reasons({"controller-3003"}, late) == []
+    assert reasons(set(), replace(state, voters=voters[:2])) == ["controller-3003 is not among the voters"]
+    assert reasons(set(), replace(state, leader=-1)) == ["no controller leads"]
+    assert reasons(set(), DEAD) == ["nobody answers"]
+
+
+def test_waiting_tells_each_new_reason_once_and_ends_when_nothing_is_in_the_way():
+    answers = [[Reason("a", ("p-0",))], [Reason("a", ("p-1",))], [Reason("b")], []]
+    told: list[str] = []
+    assert gates.wait(lambda: answers.pop(0), told.append, within=30, subject="x") == ()
+    assert told == ["x: waiting, a: p-0", "x: waiting, b"]
+
+
+def test_a_gate_that_never_opens_gives_its_reasons_when_the_time_is_over():
+    assert gates.wait(lambda: [Reason("never")], lambda line: None, within=0, subject="x") == (Reason("never"),)
+
+
+def test_nobody_there_is_waited_for_but_a_refused_configuration_is_told_at_once():
+    def silent():
+        raise DEAD
+
+    def wrong():
+        raise UsageError("the client configuration is refused")
+
+    assert str(gates.wait(silent, lambda line: None, within=0, subject="x")[0]) == "nobody answers"
+    with pytest.raises(UsageError):
+        gates.wait(wrong, lambda line: None, within=30, subject="x")
+
+
+def test_a_long_list_of_partitions_is_cut_for_the_eye_and_whole_for_the_error():
+    reason = Reason("behind", tuple(f"t-{n}" for n in range(9)))
+    assert str(reason) == "behind: t-0, t-1, t-2, t-3 and 5 more"
+    assert reason.full.endswith("t-7, t-8")
