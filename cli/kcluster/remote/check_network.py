@@ -8,16 +8,14 @@ import threading
 import time
 from typing import Any
 
-OPEN_SECONDS = 3.0
-RETRY_SECONDS = 2.0
 CONNECT_SECONDS = 1.5
 
 
 def network(wanted: dict[str, Any]) -> dict[str, Any]:
     """Knock at every door of the others, and hold the own doors open until all of them have knocked."""
-    begun = time.time()
-    doors = [Door(each, begun) for each in wanted["open"]]
-    knocks = [Knock(each, begun) for each in wanted["knock"]]
+    begun, patience = time.time(), wanted["patience"]
+    doors = [Door(each, begun + patience + 1) for each in wanted["open"]]
+    knocks = [Knock(each, begun + patience) for each in wanted["knock"]]
     names = {name: resolved(name) for name in wanted["own_names"]}
     for thread in [*knocks, *doors]:
         thread.join()
@@ -41,10 +39,10 @@ def resolved(name: str) -> list[str]:
 class Door(threading.Thread):
     """A listener for a port that nobody listens on yet."""
 
-    def __init__(self, wanted: dict[str, Any], begun: float) -> None:
+    def __init__(self, wanted: dict[str, Any], ending: float) -> None:
         super().__init__()
         self.port, self.expected, self.problem = wanted["port"], wanted["expected"], ""
-        self.ending = begun + OPEN_SECONDS
+        self.ending = ending
         self.host = wanted["host"]
         self.start()
 
@@ -75,10 +73,10 @@ class Door(threading.Thread):
 class Knock(threading.Thread):
     """One try after the other to reach a door, until it opens, stays silent, or the time is over."""
 
-    def __init__(self, wanted: tuple[str, int], begun: float) -> None:
+    def __init__(self, wanted: tuple[str, int], ending: float) -> None:
         super().__init__()
         self.host, self.port = wanted
-        self.problem, self.ending = "", begun + RETRY_SECONDS
+        self.problem, self.ending = "", ending
         self.start()
 
     def run(self) -> None:

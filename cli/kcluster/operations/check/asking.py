@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
 
 WITHIN = 30.0
+PATIENCE, MORE_PATIENCE = 2.0, 10.0
+"""Seconds for which a host knocks again at a door that is shut: all begin at the same time, more or less."""
 COMMAND = "command -v python3 >/dev/null || exit 127; exec python3 -IS -"
 """Without the packages of the host, which would only slow it down."""
 _DRIVER = """import json, sys
@@ -47,10 +49,22 @@ def ask(cluster: Cluster, connections: Connections) -> Told:
     wanted = {host.name: script("check", question(cluster, host.name)) for host in cluster.hosts}
     for name, answer in _round(told, connections, wanted).items():
         told.hosts[name] = facts.host(answer)
-    knocking = {name: script("check_network", asked) for name, asked in doors.questions(cluster, told.hosts).items()}
-    for name, answer in _round(told, connections, knocking).items():
-        told.networks[name] = facts.network(answer)
+    if _knock(told, cluster, connections, PATIENCE):
+        _knock(told, cluster, connections, MORE_PATIENCE)  # a busy host may have opened its doors too late
     return told
+
+
+def _knock(told: Told, cluster: Cluster, connections: Connections, patience: float) -> bool:
+    """Ask every host for the ways to the others; whether a door stayed shut that its host was to open."""
+    questions = doors.questions(cluster, told.hosts)
+    scripts = {name: script("check_network", {**asked, "patience": patience}) for name, asked in questions.items()}
+    for name, answer in _round(told, connections, scripts).items():
+        told.networks[name] = facts.network(answer)
+    opened = {(name, door["port"]) for name, asked in questions.items() for door in asked["open"]}
+    refused = {knock for network in told.networks.values() for knock, why in network.knocks.items() if why == "refused"}
+    return any(
+        (door.address, door.port) in refused and (door.host, door.opens) in opened for door in doors.doors(cluster)
+    )
 
 
 def question(cluster: Cluster, name: str) -> dict[str, Any]:

@@ -93,6 +93,7 @@ def test_doors_open_only_for_those_who_are_expected() -> None:
         "open": [{"port": port, "host": "127.0.0.1", "expected": 1}],
         "knock": [["127.0.0.1", port], ["name.invalid", 9092]],
         "own_names": ["127.0.0.1", "name.invalid"],
+        "patience": 1.0,
     }
     told = facts.network(run("check_network", wanted))
     assert told.knocks["127.0.0.1", port] == ""
@@ -106,7 +107,12 @@ def test_a_door_that_cannot_be_opened_says_why() -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = listener.getsockname()[1]
-        wanted = {"open": [{"port": port, "host": "127.0.0.1", "expected": 1}], "knock": [], "own_names": []}
+        wanted = {
+            "open": [{"port": port, "host": "127.0.0.1", "expected": 1}],
+            "knock": [],
+            "own_names": [],
+            "patience": 0,
+        }
         assert facts.network(run("check_network", wanted)).unopened == {port: "Address already in use"}
 
 

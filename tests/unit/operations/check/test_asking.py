@@ -1,0 +1,108 @@
+"""What becomes of the hosts' answers; the hosts themselves are played by this machine's Python."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kcluster.clients.ssh import Answer
+from kcluster.errors import KclusterError, UnreachableError, UsageError
+from kcluster.model.cluster import Cluster
+from kcluster.operations.check import asking, check
+
+Play = Callable[[str, str], Answer | KclusterError]
+
+
+def real(script: str) -> Answer:
+    done = subprocess.run([sys.executable, "-IS", "-"], input=script, capture_output=True, text=True, check=False)
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+class Hosts:
+    """Stands in for kept connections: each host is a function of its name and the script."""
+
+    def __init__(self, play: Play) -> None:
+        self.play = play
+        self.rounds: list[tuple[str, ...]] = []
+
+    def run(
+        self, command: str, *, stdin: Mapping[str, str], only: Iterable[str], become: bool, within: float
+    ) -> dict[str, Answer | KclusterError]:
+        assert command == asking.COMMAND
+        assert become
+        self.rounds.append(tuple(only))
+        return {name: self.play(name, stdin[name]) for name in only}
+
+
+def network(knocks: list[list[Any]]) -> Answer:
+    said = {"begun": 0.0, "ended": 0.0, "own_names": {}, "unopened": {}, "knocks": knocks}
+    return Answer(0, json.dumps(said) + "\n", "")
+
+
+def ask(cluster: Cluster, play: Play) -> tuple[asking.Told, Hosts]:
+    hosts = Hosts(play)
+    return asking.ask(cluster, hosts), hosts  # type: ignore[arg-type]  # only `run` of it is used
+
+
+def test_each_way_to_fail_is_told_apart_and_the_second_round_asks_only_the_others(cluster: Cluster) -> None:
+    def play(name: str, script: str) -> Answer | KclusterError:
+        if name == "h1":
+            return Answer(127, "", "")
+        if name == "h2":
+            return UnreachableError("h2: sudo wants a password for ann")
+        return real(script) if "def examine" in script else network([])
+
+    told, hosts = ask(cluster, play)
+    assert told.no_python == {"h1": "there is no python3"}
+    assert set(told.no_sudo) == {"h2"}
+    assert set(told.hosts) == set(told.networks) == set(told.skews) == {"h3"}
+    assert hosts.rounds == [("h1", "h2", "h3"), ("h3",)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (Answer(0, '{"python": "3.6.8"}\n', ""), "Python 3.6.8"),
+        (
+            Answer(1, "", "Traceback\nModuleNotFoundError: No module named 'json'\n"),
+            "python3 ended with 1: ModuleNotFoundError: No module named 'json'",
+        ),
+        (Answer(1, "", ""), "python3 ended with 1: no word"),
+    ],
+)
+def test_a_python_that_is_not_enough_is_quoted(cluster: Cluster, answer: Answer, found: str) -> None:
+    told, hosts = ask(cluster, lambda name, script: answer)
+    assert told.no_python == dict.fromkeys(("h1", "h2", "h3"), found)
+    assert len(hosts.rounds) == 1
+
+
+def test_a_door_that_should_have_opened_is_tried_again_with_more_patience(cluster: Cluster) -> None:
+    patience: list[float] = []
+
+    def play(name: str, script: str) -> Answer:
+        if "def examine" in script:
+            return real(script)
+        asked = json.loads(script.split("json.loads('")[1].split("')")[0])
+        patience.append(asked["patience"])
+        late = name == "h2" and asked["patience"] == asking.PATIENCE
+        return network([["10.0.0.1", 9092, "refused" if late else ""]])
+
+    told, hosts = ask(cluster, play)
+    assert len(hosts.rounds) == 3
+    assert patience == [asking.PATIENCE] * 3 + [asking.MORE_PATIENCE] * 3
+    assert told.networks["h2"].knocks == {("10.0.0.1", 9092): ""}
+
+
+def test_a_cluster_on_this_machine_needs_no_preflight(cluster: Cluster) -> None:
+    here = tuple(replace(broker, host=replace(broker.host, local=True)) for broker in cluster.brokers)
+    keepers = tuple(replace(node, host=replace(node.host, local=True)) for node in cluster.metadata.nodes)
+    local = replace(cluster, brokers=here, metadata=replace(cluster.metadata, servers=keepers))
+    with pytest.raises(UsageError) as found:
+        check(local, Hosts(lambda name, script: network([])), lambda _: None)  # type: ignore[arg-type]
+    assert found.value.resolution == "kcluster up -i INV"
