@@ -85,7 +85,7 @@ def wrapped(command: str, login: Login, user: str, *, become: bool) -> Wrapped:
 
 def ending(group: int) -> str:
     """The command that ends a process group."""
-    return f"kill -TERM -- -{group}"
+    return f"kill -TERM -{group}"
 
 
 def _shell(script: str) -> str:
