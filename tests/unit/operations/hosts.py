@@ -1,0 +1,93 @@
+"""Hosts whose systemd is a table, and gates that are open; for tests that are about neither."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kcluster.clients.ssh import Answer
+from kcluster.model.broker import Broker
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.host import Host
+from kcluster.model.listener import Listener
+from kcluster.model.release import Release
+
+HOSTS = tuple(Host(f"h{n}", f"10.0.0.{n}") for n in (1, 2, 3))
+SERVERS = tuple(Server(host=host, id=n) for n, host in enumerate(HOSTS, 1))
+BROKERS = tuple(
+    Broker(
+        host=host,
+        id=n,
+        listeners=(Listener(name="internal", port=9092, advertised_host=host.address, advertised_port=9092),),
+    )
+    for n, host in enumerate(HOSTS, 1)
+)
+TRIO = Cluster("trio", Release("3.9.2"), Ensemble(SERVERS), BROKERS)
+
+RUNNING = {"LoadState": "loaded", "ActiveState": "active", "SubState": "running", "Result": "success"}
+IDLE = {**RUNNING, "ActiveState": "inactive", "SubState": "dead"}
+DEAD = {**RUNNING, "ActiveState": "activating", "SubState": "auto-restart", "Result": "exit-code", "NRestarts": "1"}
+MISSING = {**IDLE, "LoadState": "not-found"}
+
+
+@dataclass
+class Hosts:
+    """Answers the scripts of `diagnosing` from a table of units."""
+
+    units: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    orders: list[tuple[str, str, str]] = field(default_factory=list)
+    """What was asked of systemd: verb, unit, host."""
+    console: str = ""
+    log: str = ""
+    sockets: str = ""
+
+    def run(self, command, *, stdin, only, **_):
+        return {name: self.ask(name, command, stdin=stdin[name]) for name in only}
+
+    def ask(self, name, command, *, stdin, **_):
+        lines = stdin.splitlines()
+        if lines[-1].startswith("exec systemctl"):
+            _, _, verb, unit = lines[-1].split()
+            self.orders.append((verb, unit, name))
+            return Answer(0, "1700000000\n120\n", "")
+        shown = "\n\n".join(self._shown(name, unit) for unit in lines[0].split()[4:])
+        if len(lines) == 1:
+            return Answer(0, shown, "")
+        cut = "--- kcluster ---\n"
+        return Answer(0, f"{shown}\n{cut}{self.console}{cut}{self.log}{cut}{self.sockets}", "")
+
+    def _shown(self, name, unit):
+        facts = {"Id": f"{unit}.service", **self.units.get((name, unit), RUNNING)}
+        return "\n".join(f"{key}={value}" for key, value in facts.items())
+
+
+@dataclass
+class OpenGates:
+    """Gates that only close for whom the test says."""
+
+    cluster: Cluster = TRIO
+    unsafe_too: bool = False
+    patience: float = 0.0
+    leading: tuple[str, ...] = ("zookeeper-1", "broker-2")
+    hopeless: tuple = ()
+    closed: dict = field(default_factory=dict)
+    late: dict = field(default_factory=dict)
+    silent: tuple[str, ...] = ()
+
+    def unsafe(self, nodes):
+        return self.hopeless
+
+    def before_stop(self, nodes):
+        return tuple(reason for node in nodes for reason in self.closed.get(node.name, ()))
+
+    def after_start(self, node):
+        return self.late.get(node.name, ())
+
+    def serving(self, nodes):
+        return tuple(reason for node in nodes for reason in self.late.get(node.name, ()))
+
+    def answers(self, node):
+        return node.name not in self.silent
+
+    def leader(self, kind):
+        return next((name for name in self.leading if name.startswith(kind)), "")

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from kcluster.operations import diagnosing
+from kcluster.operations.diagnosing import Began, Unit
+from tests.unit.operations.hosts import BROKERS, DEAD, MISSING, RUNNING, SERVERS, Hosts
+
+ADDRESS = "java.net.BindException: Address already in use"
+
+
+def test_the_units_of_all_nodes_are_asked_of_each_host_once():
+    hosts = Hosts({("h1", "kafka"): DEAD, ("h2", "zookeeper"): MISSING})
+    found = diagnosing.units([*SERVERS[:2], *BROKERS[:2]], hosts)
+    assert {name: unit.active for name, unit in found.items()} == {
+        "zookeeper-1": "active",
+        "broker-1": "activating",
+        "zookeeper-2": "missing",
+        "broker-2": "active",
+    }
+    assert found["broker-1"].died
+    assert not found["broker-2"].died
+
+
+def test_a_unit_is_told_in_one_line():
+    assert str(Unit("active", "running", "success")) == "active (running)"
+    tired = Unit("activating", "auto-restart", "exit-code", "1", 3)
+    assert str(tired) == "activating (auto-restart), its last process ended with 1 (exit-code), 3 restarts by systemd"
+
+
+def test_an_order_forgets_earlier_failures_and_marks_where_the_start_begins():
+    hosts = Hosts()
+    (began,) = diagnosing.command("restart", [BROKERS[0]], hosts, within=1)
+    assert hosts.orders == [("restart", "kafka", "h1")]
+    assert began == Began(BROKERS[0], 1700000000, 120)
+    assert "systemctl reset-failed kafka" in diagnosing._order("restart", BROKERS[0])
+    assert "/var/log/kafka/server.log" in diagnosing._order("restart", BROKERS[0])
+
+
+def test_a_port_that_is_taken_is_named_with_its_holder():
+    sockets = 'LISTEN 0 5 0.0.0.0:9092 0.0.0.0:* users:(("python3",pid=77,fd=3))\n'
+    hosts = Hosts({("h1", "kafka"): DEAD}, log=f"{ADDRESS}\nlast words\n", sockets=sockets)
+    found = diagnosing.diagnose(Began(BROKERS[0]), hosts)
+    assert found.text == "a port it needs is in use (9092 is held by python3, pid 77)"
+    assert found.lines[0].startswith("unit kafka on h1: activating (auto-restart)")
+    assert found.lines[1:] == [ADDRESS, "last words"]
+    assert "ss -ltnp" in found.resolution
+
+
+def test_the_telling_line_is_shown_also_when_much_was_said_after_it():
+    hosts = Hosts(console=f"{ADDRESS}\n", log="\n".join(f"line {n}" for n in range(50)) + "\n")
+    lines = diagnosing.diagnose(Began(BROKERS[0]), hosts).lines
+    assert ADDRESS in lines
+    assert lines[-1] == "line 49"
+    assert len(lines) == 13
+
+
+def test_without_a_known_cause_the_log_is_named():
+    found = diagnosing.diagnose(Began(SERVERS[0]), Hosts(log="all is well\n"))
+    assert found.text == ""
+    assert "/var/log/kafka/zookeeper.log" in found.resolution
+    assert RUNNING["ActiveState"] in found.lines[0]

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+
+from kcluster.errors import RefusedError, UsageError
+from kcluster.operations import stop
+from kcluster.operations.judging import Reason
+from tests.unit.operations.hosts import IDLE, Hosts, OpenGates
+
+WORDS = ["kcluster", "stop"]
+
+
+@pytest.fixture(autouse=True)
+def no_lock_on_hosts(monkeypatch, tmp_path):
+    monkeypatch.setenv("KCLUSTER_HOME", str(tmp_path))
+    locked = stop.locked
+    monkeypatch.setattr(stop, "locked", lambda cluster, hosts, words: locked(cluster, None, words))
+
+
+def stopped(gates, hosts, *names):
+    return stop.stop(gates, stop.plan(gates, names, hosts), hosts, lambda line: None, WORDS)
+
+
+def test_a_whole_cluster_stops_its_brokers_first_and_asks_no_gate():
+    hosts, gates = Hosts(), OpenGates(closed={"broker-1": [Reason("alone")]})
+    done = stopped(gates, hosts)
+    assert [unit for _, unit, _ in hosts.orders] == ["kafka"] * 3 + ["zookeeper"] * 3
+    assert len(done.stopped) == 6
+    assert "takes the whole cluster trio down" in stop.plan(gates, [], hosts).question("trio")
+
+
+def test_single_nodes_stop_only_when_the_others_can_do_without_them():
+    hosts = Hosts()
+    gates = OpenGates(closed={"broker-1": [Reason("too few copies")]})
+    with pytest.raises(RefusedError, match="too few copies"):
+        stopped(gates, hosts, "h1")
+    assert hosts.orders == []
+    assert stopped(OpenGates(), hosts, "h1").stopped == ("zookeeper-1", "broker-1")
+    assert stop.plan(gates, ["h1"], hosts).question("trio") == "Stop zookeeper-1, broker-1 of trio?"
+
+
+def test_what_does_not_run_is_left_alone_and_a_kill_is_told():
+    killed = {**IDLE, "Result": "timeout"}
+    hosts = Hosts({("h1", "kafka"): IDLE})
+    assert stopped(OpenGates(), hosts, "h1").stopped == ("zookeeper-1",)
+    assert stop._killed(stop.chosen(OpenGates().cluster, ["broker-2"]), Hosts({("h2", "kafka"): killed})) == (
+        "broker-2",
+    )
+
+
+def test_an_unknown_host_is_answered_with_near_names():
+    with pytest.raises(UsageError, match="trio has no node or host broker-9") as refused:
+        stop.plan(OpenGates(), ["broker-9"], Hosts())
+    assert "broker-1" in refused.value.resolution
