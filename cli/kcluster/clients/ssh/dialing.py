@@ -18,7 +18,7 @@ _KEX = ("curve25519-sha256@libssh.org", "ecdh-sha2-nistp256")
 _CIPHERS = ("aes128-gcm@openssh.com", "aes128-ctr")
 _KEEPALIVE_SECONDS = 15
 _SILENCE_MILLISECONDS = 30_000
-_PACKET = 32768
+_BUSY = 3
 
 # Paramiko logs what it raises as well; every reason reaches the user as an error of ours.
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
@@ -45,15 +45,16 @@ def _greeted(way: Way, sock: Any) -> paramiko.Transport:
     known = trust.known(way)
     transport = paramiko.Transport(sock)
     transport.daemon = True
-    transport.banner_timeout = transport.handshake_timeout = way.timeout
+    patience = way.timeout * _BUSY  # somebody is there, and may be slow
+    transport.banner_timeout = transport.handshake_timeout = patience
     _prefer(transport, known)
     try:
-        transport.start_client(timeout=way.timeout)
+        transport.start_client(timeout=patience)
         key = transport.get_remote_server_key()
     except (paramiko.SSHException, EOFError, OSError) as problem:
         transport.close()
         raise UnreachableError(
-            f"{way.name}: {way.door} takes connections but does not speak SSH within {way.timeout:g} s",
+            f"{way.name}: {way.door} takes connections but does not speak SSH within {patience:g} s",
             details=str(problem),
             resolution=f"is the host overloaded or frozen, or is port {way.port} not sshd's? ssh -v {way.address}",
         ) from problem
