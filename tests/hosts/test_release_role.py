@@ -55,7 +55,7 @@ try:
     told = {"changed": sorted({event.host for event in done.changed}), "moved": done.facts("moved_bytes"),
             "notes": done.facts("notes"), "diffs": [event.diff for event in done.changed]}
 except KclusterError as problem:
-    told = {"error": type(problem).__name__, "said": f"{problem.message}\\n{problem.details}"}
+    told = {"error": type(problem).__name__, "said": "\\n".join([problem.message, problem.details, problem.resolution])}
 print(json.dumps({**told, "seen": sorted(seen)}))
 """
 

@@ -96,10 +96,14 @@ def _no_sudo(events: Sequence[Event]) -> KclusterError:
 
 
 def _failed(events: Sequence[Event]) -> KclusterError:
-    first = events[0]
-    message, _, rest = first.message.partition("\n")
+    """The first line is the error; a line that begins with `try: ` is what to do, as everywhere in kcluster."""
+    first, *rest = events[0].message.splitlines() or [""]
+    advice = next((line.removeprefix("try: ") for line in rest if line.startswith("try: ")), "")
+    details = [line for line in rest if line != f"try: {advice}"]
     return ApplyError(
-        f"{first.host}: {first.task}: {message}", details="\n".join(filter(None, [rest, _others(events)]))
+        f"{events[0].host}: {events[0].task}: {first}",
+        details="\n".join(filter(None, [*details, _others(events)])),
+        resolution=advice or ("install python3 there" if "interpreter" in first else ""),
     )
 
 

@@ -25,6 +25,7 @@ def environment(inventory: Path) -> dict[str, str]:
         "ANSIBLE_INJECT_FACT_VARS": "false",
         "ANSIBLE_PYTHON_INTERPRETER": "/usr/bin/python3",
         "ANSIBLE_HOST_KEY_CHECKING": "true",
+        "ANSIBLE_FORCE_COLOR": "false",  # which CI sets, and diffs would carry
         "ANSIBLE_RETRY_FILES_ENABLED": "false",
         "ANSIBLE_DEPRECATION_WARNINGS": "false",
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets(inventory)),

@@ -29,9 +29,16 @@ def test_an_unreachable_host_comes_before_a_failed_task_and_both_are_told() -> N
 
 
 def test_the_rest_of_a_message_and_other_hosts_are_details() -> None:
-    problem = failure([event("a", Status.FAILED, "no Java\ntry: apt"), event("b", Status.FAILED, "no disk")])
+    problem = failure([event("a", Status.FAILED, "no Java\nfound 8\ntry: apt"), event("b", Status.FAILED, "no disk")])
     assert isinstance(problem, ApplyError)
-    assert (problem.message, problem.details) == ("a: Do it: no Java", "try: apt\nb: Do it: no disk")
+    assert (problem.message, problem.details) == ("a: Do it: no Java", "found 8\nb: Do it: no disk")
+    assert problem.resolution == "apt"
+
+
+def test_a_host_without_python_is_told_what_to_do() -> None:
+    problem = failure([event("a", Status.FAILED, "The module interpreter '/usr/bin/python3' was not found.")])
+    assert problem
+    assert problem.resolution == "install python3 there"
 
 
 def test_sudo_that_wants_a_password_is_a_question_of_reaching_the_host() -> None:

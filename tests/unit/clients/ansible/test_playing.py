@@ -85,7 +85,7 @@ def test_a_failed_task_is_named_with_its_host_and_what_the_module_said(tmp_path:
     told: list[Event] = []
     with pytest.raises(ApplyError, match="b: Look closely: there is no Java") as caught:
         play(*book(tmp_path, tasks), on_event=told.append)
-    assert caught.value.details == "try: install one"
+    assert caught.value.resolution == "install one"
     assert [event.status for event in told if event.task == "Go on"] == [Status.STARTED, Status.OK]
 
 
