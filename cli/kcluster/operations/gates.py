@@ -103,8 +103,14 @@ class Gates:
         return next((f"{kind}-{view.controller}" for view in views if view.controller >= 0), "")
 
     def _living(self, nodes: Sequence[Node]) -> list[Node]:
+        """Those that have something to lose: they listen, or the other brokers still count on them."""
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return [node for node, alive in zip(nodes, pool.map(self.answers, nodes), strict=True) if alive]
+            listening = list(pool.map(self.answers, nodes))
+        silent = [node for node, there in zip(nodes, listening, strict=True) if not there and isinstance(node, Broker)]
+        views = _told(self._views(self.cluster.brokers).values()) if silent else []
+        counted = {number for view in views for number in view.brokers}
+        missed = [node.name for node in silent if node.id in counted]
+        return [node for node, there in zip(nodes, listening, strict=True) if there or node.name in missed]
 
     # The keepers of the metadata.
 

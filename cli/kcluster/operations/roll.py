@@ -76,12 +76,14 @@ class _Roll:
     note: Note
     left: list[Node]
     done: list[Step] = field(default_factory=list)
+    under_way: str = ""
 
     @property
     def standing(self) -> str:
         """Where it stands, in one line."""
         done = ", ".join(step.node for step in self.done) or "nothing"
-        return f"restarted: {done}; not touched: {', '.join(node.name for node in self.left) or 'nothing'}"
+        begun = f"; being restarted: {self.under_way}" if self.under_way else ""
+        return f"restarted: {done}{begun}; not touched: {', '.join(node.name for node in self.left) or 'nothing'}"
 
 
 def roll(
@@ -123,7 +125,7 @@ def roll_with(
             check()
             _step(going, next_of(going.left, asking))
     except KeyboardInterrupt:
-        progress(f"interrupted; {going.standing}; a restart that was begun goes on on its host; run it again to finish")
+        progress(f"interrupted; {going.standing}; systemd ends what it began; run it again to finish")
         raise
     return RollReport(asking.cluster.name, tuple(going.done), round(time.monotonic() - began, 2))
 
@@ -163,15 +165,18 @@ def _step(going: _Roll, node: Node) -> None:
     going.progress(f"restarting {place} ({number} of {total}): {going.reasons[node.name]}")
     going.note("step", phase="restart", host=node.host.name, what=f"restart {node.name}", status="begun")
     going.left.remove(node)
+    going.under_way = node.name
     try:
         starts = diagnosing.command("restart", [node], going.hosts, within=STOP_WITHIN)
         come_back(starts, going.hosts, going.progress, going.gates.patience, lambda: going.gates.after_start(node))
     except KclusterError as problem:
+        going.under_way = ""
         going.note("step", phase="restart", host=node.host.name, what=f"restart {node.name}", status="failed")
         raise _stopped(going, problem) from problem
     seconds = round(time.monotonic() - stopped, 2)
     going.note("step", phase="restart", host=node.host.name, what=f"restart {node.name}", status="ok", seconds=seconds)
     reason = going.reasons[node.name]
+    going.under_way = ""
     going.done.append(Step(node.name, node.host.name, reason, round(stopped - at, 2), seconds))
 
 

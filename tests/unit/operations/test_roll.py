@@ -112,7 +112,9 @@ def test_ctrl_c_says_where_it_stands():
 
     with pytest.raises(KeyboardInterrupt):
         rolled(Interrupted(), Hosts())
-    assert rolled.told[-1].startswith("interrupted; restarted: zookeeper-2; not touched: zookeeper-1, broker-1")
+    assert rolled.told[-1].startswith(
+        "interrupted; restarted: zookeeper-2; being restarted: zookeeper-3; not touched: zookeeper-1, broker-1"
+    )
 
 
 def test_a_cluster_that_is_no_longer_ours_is_left_alone():
