@@ -32,8 +32,8 @@ class Connections:
     def __init__(self, logins: Mapping[str, Login]) -> None:
         self._logins = dict(logins)
         self._ways: dict[str, Way] = {}
-        self._open: dict[tuple[str, int, str], paramiko.Transport] = {}
-        self._locks: dict[tuple[str, int, str], threading.Lock] = {}
+        self._open: dict[Way, paramiko.Transport] = {}
+        self._locks: dict[Way, threading.Lock] = {}
         self._guard = threading.Lock()
         self._running: set[Running] = set()
 
@@ -127,16 +127,15 @@ class Connections:
         """The kept connection of a way; a jump host's serves all hosts behind it."""
         from kcluster.clients.ssh.dialing import dial  # paramiko: 0.15 s
 
-        key = (way.known_as, way.port, way.user)
         with self._guard:
-            lock = self._locks.setdefault(key, threading.Lock())
+            lock = self._locks.setdefault(way, threading.Lock())
         with lock:
-            kept = self._open.get(key)
+            kept = self._open.get(way)
             if kept and kept.is_active():
                 return kept
             fresh = dial(way, self._transport(way.jump) if way.jump else None)
             with self._guard:
-                self._open[key] = fresh
+                self._open[way] = fresh
             return fresh
 
     def _started(
