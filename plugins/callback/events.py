@@ -89,4 +89,4 @@ def _message(said):
     items = [item for item in said.get("results", []) if isinstance(item, dict) and item.get("failed")]
     texts = [str(item["msg"]) for item in items if item.get("msg")] or [str(said.get("msg", ""))]
     more = [str(said[key]) for key in ("module_stderr", "stderr") if said.get("failed") and said.get(key)]
-    return "\n".join(text.strip() for text in [*texts, *more] if text.strip())
+    return "\n".join(dict.fromkeys(text.strip() for text in [*texts, *more] if text.strip()))

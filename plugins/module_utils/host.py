@@ -269,6 +269,8 @@ def ensure(wanted, check_mode):
     directory(work, wanted["log_dir"], wanted["user"], wanted["group"], 0o750)
     kernel(work)
     swap(work)
+    if lacking:  # the role does it next
+        work.change("", f"package {name}")
     told = [*work.notes, *([f"{lacking}; {name} will be installed"] if lacking else [])]
     return {
         "changed": work.changed,

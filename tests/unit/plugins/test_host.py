@@ -128,7 +128,9 @@ def test_java_that_will_be_installed_is_named_but_not_behind_a_java_home(
     host: ModuleType, wanted: dict[str, Any], tmp_path: Path
 ) -> None:
     missing = {**wanted, "java_home": "", "path": str(tmp_path / "empty"), "install_java": True}
-    assert host.ensure(missing, True)["java_package"] in host.ensure(missing, True)["msg"]
+    told = host.ensure(missing, True)
+    assert told["java_package"] in told["msg"]
+    assert f"package {told['java_package']}\n" in told["diff"][0]["after"]
     with pytest.raises(host.HostError, match=r"there is no Java in /nowhere .*\ntry: correct JAVA_HOME"):
         host.ensure({**missing, "java_home": "/nowhere"}, False)
 
