@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kcluster.operations.judging import Reason
+from tests.unit.operations.hosts import BROKERS, TRIO, OpenGates
+
+
+@pytest.fixture
+def gate(plugin: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Run the action for a host: `gate("h1", gates, part="brokers", moment="before")`."""
+    module = plugin("action.gate")
+    monkeypatch.setattr(module.reading, "cluster", lambda task_vars: TRIO)
+
+    def run(host: str, gates: OpenGates, **args: Any) -> Any:
+        task = SimpleNamespace(args=args, check_mode=False, async_val=0, diff=False, _uuid="1", action="gate")
+        context = SimpleNamespace(check_mode=False, diff=False)
+        shell = SimpleNamespace(_shell=SimpleNamespace(tmpdir="there"))
+        action = module.ActionModule(task, shell, context, None, None, None)
+        monkeypatch.setattr(action, "_gates", lambda found: gates)
+        answer = {"rc": 0, "stdout": "1700000000\n120\n", "stderr": ""}
+        monkeypatch.setattr(action, "_low_level_execute_command", lambda command, in_data: answer)
+        return action.run(task_vars={"inventory_hostname": host})
+
+    return run
+
+
+def test_before_a_stop_it_says_whether_the_node_leads_and_where_its_start_will_begin(gate: Callable[..., Any]) -> None:
+    told = gate("h2", OpenGates(), part="brokers", moment="before")
+    assert told == {
+        "changed": False,
+        "node": "broker-2",
+        "unit": "kafka",
+        "leads": True,
+        "began": {"since": 1700000000, "log_size": 120},
+    }
+    assert not gate("h1", OpenGates(), part="brokers", moment="before")["leads"]
+    assert gate("h1", OpenGates(), part="keepers", moment="before")["unit"] == "zookeeper"
+    assert gate("h9", OpenGates(), part="keepers", moment="before")["node"] == ""
+
+
+def test_a_closed_gate_fails_the_task_with_its_reason(gate: Callable[..., Any]) -> None:
+    from ansible.errors import AnsibleActionFail
+
+    closed = OpenGates(closed={"broker-1": [Reason("too few copies", ("t-0",))]})
+    with pytest.raises(AnsibleActionFail, match="broker-1 may not stop: too few copies: t-0"):
+        gate("h1", closed, part="brokers", moment="before")
+    assert gate("h1", OpenGates(), part="brokers", moment="after", began={"since": 1})["node"] == BROKERS[0].name
+
+
+def test_a_word_it_does_not_know_is_refused(gate: Callable[..., Any]) -> None:
+    from ansible.errors import AnsibleActionFail
+
+    with pytest.raises(AnsibleActionFail, match="unknown: kind"):
+        gate("h1", OpenGates(), part="brokers", moment="before", kind="broker")
+    with pytest.raises(AnsibleActionFail, match="moment is before or after"):
+        gate("h1", OpenGates(), part="brokers", moment="now")
+
+
+def test_its_documentation_names_its_words(plugin: Callable[[str], ModuleType]) -> None:
+    import yaml
+
+    assert set(yaml.safe_load(plugin("modules.gate").DOCUMENTATION)["options"]) == plugin("action.gate")._WORDS
