@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.hosts.conftest import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet
+from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet
 from tests.lab import faults
 
 _PYTHON = "$(readlink -f /usr/bin/python3)"
@@ -47,6 +47,7 @@ def bare_hosts_are_good_and_nothing_is_left_there(hosts: Fleet) -> None:
     matrix = {each["host"]: each["found"] for each in answers if each["id"] == "port-matrix"}
     assert matrix == dict.fromkeys(("h1", "h2", "h3"), "reaches 8 ports of 2 hosts")
     assert "ms for a synced write" in next(each["found"] for each in answers if each["id"] == "fsync-latency")
+    assert "failed=0" in hosts.ansible("check.yml").stdout
     assert hosts.lab.ssh("h1", "ls -A / /var/lib /tmp; ss -Hltn") == before
 
 
@@ -78,6 +79,11 @@ def a_missing_mount_and_foreign_data_are_refused(hosts: Fleet) -> None:
     hosts.lab.ssh("h3", "mkdir -p /var/lib/kafka/orders-0 && printf 'broker.id=7\\ncluster.id=theirs\\n' > m.p")
     hosts.lab.ssh("h3", "mv m.p /var/lib/kafka/meta.properties")
     found = errors(asked(hosts, 4))
+    refused = hosts.ansible("check.yml", check=False)
+    assert refused.returncode == 2
+    assert "h2 is not fit for its part of trio" in refused.stdout
+    assert "try: mount /var/lib/kafka" in refused.stdout
+    assert "h1                         : ok=2" in refused.stdout
     assert found["disk-mount", "h2"].startswith("/var/lib/kafka: /var/lib/kafka is in fstab or a mount unit")
     assert found["node-id", "h3"] == "/var/lib/kafka is the data of id 7"
     assert found["older-data", "h3"].endswith("and the keepers of the metadata have none")
@@ -146,6 +152,6 @@ def test_fix_repairs_the_kernel_settings_and_checks_again(fleet: NewFleet) -> No
     done = hosts.run("check", "-i", str(hosts.inventory), "--fix", "--yes", "--all")
     assert "swappiness on h1" in done.stderr
     assert [line.split() for line in done.stdout.splitlines() if " swappiness " in line] == [
-        ["ok", "swappiness", "h1", "1"]
+        ["ok", "swappiness", "h1", "vm.swappiness", "is", "1"]
     ]
     assert hosts.lab.ssh("h1", "id -un kafka").strip() == "kafka"

@@ -88,7 +88,7 @@ def script(name: str, wanted: Mapping[str, Any]) -> str:
 
 
 def _round(told: Told, connections: Connections, scripts: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Run a script on each host, all at the same time; what went wrong is noted, and so is each host's clock."""
+    """Run a script on each host, all at the same time; what they said."""
     if not scripts:
         return {}
     asked = time.time()
@@ -98,11 +98,18 @@ def _round(told: Told, connections: Connections, scripts: Mapping[str, str]) -> 
         if isinstance(answer, KclusterError):
             # Both are an UnreachableError; only one of them says that we were in and what refused us.
             (told.no_sudo if "sudo" in answer.message else told.unreachable)[name] = answer
-        elif (found := _read(told, name, answer)) is not None:
+        elif (found := taken(told, name, answer, asked, answered)) is not None:
             read[name] = found
-            skew = facts.skew(asked, found["begun"], found["ended"], answered)
-            told.skews[name] = told.skews.get(name, skew).narrowed(skew)
     return read
+
+
+def taken(told: Told, name: str, answer: Answer, asked: float, answered: float) -> dict[str, Any] | None:
+    """What a script said; what went wrong is noted, and so is the host's clock."""
+    found = _read(told, name, answer)
+    if found is not None:
+        skew = facts.skew(asked, found["begun"], found["ended"], answered)
+        told.skews[name] = told.skews.get(name, skew).narrowed(skew)
+    return found
 
 
 def _read(told: Told, name: str, answer: Answer) -> dict[str, Any] | None:

@@ -27,7 +27,7 @@ _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
 def answers(cluster: Cluster, name: str, host: Host) -> Iterator[Answer]:
     """Everything about one host that answered."""
     nodes = [node for node in cluster.nodes if node.host.name == name]
-    yield Answer("python-version", Severity.OK, name, host.python)
+    yield Answer("python-version", Severity.OK, name, f"Python {host.python}")
     yield os_family(name, host)
     yield systemd(name, host)
     for home in java_homes(nodes):
@@ -62,8 +62,10 @@ def os_family(name: str, host: Host) -> Answer:
 def systemd(name: str, host: Host) -> Answer:
     """systemd runs the host."""
     if host.systemd:
-        return Answer("systemd", Severity.OK, name, "runs the host")
-    return Answer("systemd", Severity.ERROR, name, "does not run the host", "systemd", "boot the host with systemd")
+        return Answer("systemd", Severity.OK, name, "systemd runs the host")
+    return Answer(
+        "systemd", Severity.ERROR, name, "systemd does not run the host", "systemd", "boot the host with systemd"
+    )
 
 
 def java_homes(nodes: list[Node]) -> tuple[str, ...]:
@@ -122,29 +124,31 @@ def amount(number: float) -> str:
 def swap(name: str, host: Host) -> Answer:
     """The host does not swap."""
     if not host.swaps:
-        return Answer("swap", Severity.OK, name, "off")
+        return Answer("swap", Severity.OK, name, "there is none")
     fix = "swapoff -a, and take the swap line out of /etc/fstab"
-    return Answer("swap", Severity.WARNING, name, f"on: {', '.join(host.swaps)}", "no swap", fix)
+    return Answer("swap", Severity.WARNING, name, f"swap is on: {', '.join(host.swaps)}", "no swap", fix)
 
 
 def swappiness(name: str, host: Host) -> Answer:
     """vm.swappiness is low where there is swap."""
     value = host.kernel.get("vm/swappiness", "")
     if not value.isdigit() or int(value) <= SWAPPINESS:
-        return Answer("swappiness", Severity.OK, name, value or "not known")
+        return Answer("swappiness", Severity.OK, name, f"vm.swappiness is {value or 'not known'}")
     severity = Severity.WARNING if host.swaps else Severity.INFO
-    return Answer(
-        "swappiness", severity, name, value, f"{SWAPPINESS} or less", _sysctl("vm.swappiness", 1), fixable=True
-    )
+    fix = _sysctl("vm.swappiness", 1)
+    told = f"vm.swappiness is {value}"
+    return Answer("swappiness", severity, name, told, f"{SWAPPINESS} or less", fix, fixable=True)
 
 
 def maps(name: str, host: Host) -> Answer:
     """vm.max_map_count is high enough for a broker's segments."""
     value = host.kernel.get("vm/max_map_count", "")
     if not value.isdigit() or int(value) >= MAPS:
-        return Answer("max-map-count", Severity.OK, name, value or "not known")
+        return Answer("max-map-count", Severity.OK, name, f"vm.max_map_count is {value or 'not known'}")
     fix = _sysctl("vm.max_map_count", MAPS)
-    return Answer("max-map-count", Severity.WARNING, name, value, f"{MAPS} or more", fix, fixable=True)
+    return Answer(
+        "max-map-count", Severity.WARNING, name, f"vm.max_map_count is {value}", f"{MAPS} or more", fix, fixable=True
+    )
 
 
 def open_files(name: str, host: Host) -> Answer:
@@ -163,9 +167,9 @@ def _sysctl(key: str, value: int) -> str:
 def huge_pages(name: str, host: Host) -> Answer:
     """Transparent huge pages are not forced on every program."""
     if host.huge_pages != "always":
-        return Answer("huge-pages", Severity.OK, name, host.huge_pages or "not there")
+        return Answer("huge-pages", Severity.OK, name, f"transparent huge pages: {host.huge_pages or 'not there'}")
     fix = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
-    return Answer("huge-pages", Severity.WARNING, name, "always", "madvise or never", fix)
+    return Answer("huge-pages", Severity.WARNING, name, "transparent huge pages: always", "madvise or never", fix)
 
 
 def shell(name: str, host: Host) -> Answer:
