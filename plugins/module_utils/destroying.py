@@ -1,7 +1,7 @@
 """What is left of a cluster on this host, and taking it away; by Python 3.8 or newer with nothing else.
 
 The module `destroyed` runs it on hosts, and `kcluster destroy` sends it there to look before it asks. A question is
-{"nodes": [{"name", "unit", "unit_file", "title", "data": [{"path", "identity", "keys", "id", "ours"}]}],
+{"nodes": [{"name", "unit", "unit_file", "title", "data": [{"path", "identity", "keys", "id", "ours", "inside"}]}],
  "folders": [{"path", "ours"}], "cluster_id": "", "delete_data": false, "sizes": true}; `ours` are patterns of names.
 """
 
@@ -85,10 +85,18 @@ def refusal(wanted, entries, said, cluster_id):
     beneath = [point for point in mounts() if point.startswith(os.path.normpath(path) + "/")]
     if beneath:
         return "something is mounted in it: " + few(beneath)
-    foreign = [name for name in entries if not fits(name, wanted["ours"]) or os.path.islink(os.path.join(path, name))]
+    foreign = [name for name in entries if not ours(path, name, wanted)]
     if foreign:
         return "holds what is not Kafka's or ZooKeeper's: " + few(foreign)
     return not_ours(wanted, said, cluster_id)
+
+
+def ours(path, name, wanted):
+    """Whether an entry of a data directory is one that a node makes; of a directory, everything in it too."""
+    entry = os.path.join(path, name)
+    inside = listed(entry) if os.path.isdir(entry) and not os.path.islink(entry) else []
+    known = fits(name, wanted["ours"]) and all(fits(each, wanted["inside"]) for each in inside)
+    return known and not any(os.path.islink(one) for one in [entry, *(os.path.join(entry, each) for each in inside)])
 
 
 def not_ours(wanted, said, cluster_id):

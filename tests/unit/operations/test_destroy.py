@@ -81,7 +81,11 @@ def broker_data(root: Path, *, broker: int = 1, cluster: str = OURS) -> Path:
             "meta.properties": META.format(id=broker, cluster=cluster),
             "orders-0/00000000000000000000.log": "record",
             "__consumer_offsets-12/00000000000000000000.index": "",
-            "orders-1.0123456789abcdef0123456789abcdef-delete/x": "",
+            "__cluster_metadata-0/quorum-state": "",
+            "__cluster_metadata-0/00000000000000000012-0000000001.checkpoint.deleted": "",
+            "orders-0/leader-epoch-checkpoint": "",
+            "orders-0/partition.metadata": "",
+            "orders-1.0123456789abcdef0123456789abcdef-delete/00000000000000000000.log.deleted": "",
             "replication-offset-checkpoint": "0",
             "cleaner-offset-checkpoint.tmp": "0",
             ".kafka_cleanshutdown": "",
@@ -135,6 +139,10 @@ def foreign_folder(data: Path) -> None:
     files(data, {"photos/2026.jpg": ""})
 
 
+def foreign_folder_that_looks_like_a_replica(data: Path) -> None:
+    files(data, {"2026-11-18/photo.jpg": ""})
+
+
 def link_inside(data: Path) -> None:
     files(data.parent / "elsewhere", {"precious": ""})
     (data / "orders-9").symlink_to(data.parent / "elsewhere")
@@ -153,6 +161,7 @@ def behind_a_link(data: Path) -> None:
         (no_identity, "meta.properties does not say whose data it is"),
         (foreign_file, "holds what is not Kafka's or ZooKeeper's: thesis.tex"),
         (foreign_folder, "holds what is not Kafka's or ZooKeeper's: photos"),
+        (foreign_folder_that_looks_like_a_replica, "holds what is not Kafka's or ZooKeeper's: 2026-11-18"),
         (link_inside, "holds what is not Kafka's or ZooKeeper's: orders-9"),
         (behind_a_link, "is a symbolic link, or lies behind one"),
     ],

@@ -28,7 +28,13 @@ _KAFKA_DATA = (
     r"[A-Za-z0-9._-]+-\d+(\.[0-9a-f]{32}-(delete|future|stray))?",
 )
 """All that Kafka writes into a data directory: its own files, and one directory for each replica."""
+_KAFKA_REPLICA = (
+    r"(leader-epoch-checkpoint|partition\.metadata|quorum-state)(\.tmp)?",
+    r"[\w.-]+\.(log|index|timeindex|txnindex|snapshot|checkpoint)(\.(deleted|cleaned|swap|tmp|part))*",
+)
+"""All that is in the directory of a replica, so that one of somebody else, such as 2026-11-18, is not taken for one."""
 _ZOOKEEPER_DATA = (r"myid", r"version-2", r"initialize", r"zookeeper_server\.pid", _FRESH)
+_ZOOKEEPER_STORE = (r"(log|snapshot)\.[0-9a-f]+([.-].*)?", r"(accepted|current|updating)Epoch(\.tmp)?")
 _RELEASES = (r"\.?kafka_\d[\w.-]*", r"current|\.current\.new", r"before-start\.sh", _FRESH)
 
 
@@ -93,8 +99,9 @@ def _data(node: Node) -> list[dict[str, Any]]:
     known = {"id": str(node.id)}
     if isinstance(node, Server):
         zookeeper = {**known, "identity": f"{node.data_dir}/myid", "keys": ["myid"], "ours": list(_ZOOKEEPER_DATA)}
+        zookeeper["inside"] = list(_ZOOKEEPER_STORE)
         return [{**zookeeper, "path": path} for path in places.data_dirs(node)]
-    kafka = {**known, "keys": ["node.id", "broker.id"], "ours": list(_KAFKA_DATA)}
+    kafka = {**known, "keys": ["node.id", "broker.id"], "ours": list(_KAFKA_DATA), "inside": list(_KAFKA_REPLICA)}
     return [{**kafka, "path": path, "identity": f"{path}/meta.properties"} for path in places.data_dirs(node)]
 
 
