@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -21,6 +22,9 @@ MARKER = ".complete"
 """Written last: a release without it is not there. It holds the SHA-512 the release arrived with."""
 
 CHUNK = 1 << 16  # tarfile copies what it has read ahead: larger is slower
+
+SILENCE = 60
+"""Seconds without a byte after which the sender is taken for gone: a pulled cable ends no connection by itself."""
 
 
 class RefusedError(Exception):
@@ -96,7 +100,9 @@ class Arriving:
 
     def read(self, size=CHUNK):
         """The next bytes; nothing at the end."""
+        signal.alarm(SILENCE)
         data = self.stream.read(min(size, self.left))
+        signal.alarm(0)
         self.left -= len(data)
         self.hash.update(data)
         return data
@@ -180,9 +186,15 @@ def words(problem, install_dir, name):
     return f"{name} could not be installed in {install_dir}: {problem.strerror or problem}"
 
 
+def silent(_signal, _frame):
+    """Nobody sends any more."""
+    raise RefusedError(f"nothing came from the control node for {SILENCE} seconds; nothing was installed")
+
+
 def receive(install_dir, name, sha512, size):
     """Take in the release that follows on standard input, and say as one line of JSON how it went."""
     os.umask(0o022)
+    signal.signal(signal.SIGALRM, silent)
     try:
         os.makedirs(install_dir, 0o755, exist_ok=True)
         with alone(install_dir):

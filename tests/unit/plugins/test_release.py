@@ -53,13 +53,21 @@ def take_in(release: ModuleType, install_dir: Path, sent: bytes, told: bytes | N
     release.take_in(io.BytesIO(sent), str(install_dir), NAME, hashlib.sha512(told).hexdigest(), len(told))
 
 
-def receive(install_dir: Path, tar: bytes) -> Any:
+def receiver(install_dir: Path, tar: bytes, silence: int = 60) -> subprocess.Popen[bytes]:
     """The receiver as the action plugin starts it: its own text first, then the release, on standard input."""
     text = Path(__file__).parents[3].joinpath("plugins/module_utils/release.py").read_bytes()
+    text = text.replace(b"SILENCE = 60", b"SILENCE = %d" % silence)
     text += f"\nreceive({str(install_dir)!r}, {NAME!r}, {hashlib.sha512(tar).hexdigest()!r}, {len(tar)})\n".encode()
     code = f"import sys; exec(sys.stdin.buffer.read({len(text)}))"
-    done = subprocess.run([sys.executable, "-c", code], input=text + tar, capture_output=True, check=True)
-    return json.loads(done.stdout)
+    started = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert started.stdin
+    started.stdin.write(text)
+    return started
+
+
+def receive(install_dir: Path, tar: bytes) -> Any:
+    """What the receiver answers to a whole release."""
+    return json.loads(receiver(install_dir, tar).communicate(tar)[0])
 
 
 def test_the_same_release_gives_the_same_bytes(tar: Path, tmp_path: Path) -> None:
@@ -117,6 +125,23 @@ def test_a_stream_that_breaks_off_is_refused_and_nothing_is_left(
         with pytest.raises(release.RefusedError, match=rf"only in part, {length} of {len(right)} bytes"):
             take_in(release, install_dir, right[:length], right)
         assert os.listdir(install_dir) == []
+
+
+def test_a_sender_that_falls_silent_is_given_up_so_that_the_next_run_need_not_wait(
+    install_dir: Path, tar: Path
+) -> None:
+    content = tar.read_bytes()
+    with receiver(install_dir, content, silence=1) as waiting:
+        assert waiting.stdin
+        assert waiting.stdout
+        waiting.stdin.write(content[:70_000])
+        waiting.stdin.flush()
+        answer = json.loads(waiting.stdout.readline())
+    assert answer == {
+        "installed": False,
+        "msg": "nothing came from the control node for 1 seconds; nothing was installed",
+    }
+    assert os.listdir(install_dir) == []
 
 
 def test_a_full_disk_is_one_sentence_and_nothing_is_left(
