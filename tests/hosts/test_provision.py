@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet
-from tests.hosts.load import load
+from tests.hosts.under_load import under_load
 
 TOPICS = """    kafka_topics: [{name: trucks_gps, partitions: 10, replication_factor: 3}]
 """
@@ -46,12 +46,12 @@ def test_from_bare_hosts_to_a_changed_cluster_and_nothing_is_lost(fleet: NewFlee
     assert started(trio) == starts
 
     trio.write(changed(cluster, "queued.max.requests: 600"))
-    with load(trio, bootstrap, "under-load") as rolled:
+    with under_load(trio, bootstrap, "under-load") as rolled:
         result = provision(trio)
     assert [line.split()[0] for line in result["restarted"]] != []
     assert {line.split()[0] for line in result["restarted"]} == {"broker-1", "broker-2", "broker-3"}
     assert all("queued.max.requests" in line for line in result["restarted"])
-    assert (rolled.lost, rolled.failed, rolled.twice) == ([], 0, 0)
+    assert rolled.lost == ()
     assert rolled.acknowledged > 500
 
     starts = started(trio)
