@@ -55,7 +55,7 @@ def _greeted(way: Way, sock: Any) -> paramiko.Transport:
         transport.close()
         raise UnreachableError(
             f"{way.name}: {way.door} takes connections but does not speak SSH within {patience:g} s",
-            details=str(problem),
+            details="it said nothing" if "No existing session" in str(problem) else str(problem),
             resolution=f"is the host overloaded or frozen, or is port {way.port} not sshd's? ssh -v {way.address}",
         ) from problem
     try:
