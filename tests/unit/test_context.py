@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kcluster import context, inventory, local
+from kcluster import context, inventory, local, show
 from kcluster.context import Target
 from kcluster.errors import UsageError
 from kcluster.model.broker import Broker
@@ -72,3 +72,18 @@ def test_a_bootstrap_address_needs_no_inventory_and_has_no_model() -> None:
 )
 def test_suggested_commands_name_the_cluster_as_the_user_did(target: context.Target, spelled: str) -> None:
     assert target.spelled == spelled
+
+
+def test_the_password_for_sudo_is_asked_for_once_and_only_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    data = {"all": {"hosts": ["h1"]}, "_meta": {"hostvars": {}}}
+    monkeypatch.setattr(inventory, "load", lambda path: inventory.Loaded(path, data))
+    monkeypatch.setattr(show, "secret", lambda question: asked.append(question) or "geheim")
+    target = Target(inventory=Path("far"), ask_become=True)
+    monkeypatch.setattr(show, "interactive", lambda: False)
+    with pytest.raises(UsageError, match="no terminal"):
+        _ = target.logins
+    monkeypatch.setattr(show, "interactive", lambda: True)
+    assert target.logins["h1"].become_password == "geheim"
+    assert target.logins["h1"].address == "h1"
+    assert asked == ["sudo password: "]

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -56,12 +57,21 @@ def _of_file(file: str, name: str) -> Iterator[Known]:
         lines = Path(file).read_text(errors="replace").splitlines()
     except OSError:  # ssh also takes a file it cannot read for an empty one
         return
-    for line in lines:
-        words = line.split()
-        mark = words.pop(0) if words and words[0].startswith("@") else ""
-        # Keys of certificate authorities are not host keys; host certificates are not read.
-        if mark in ("", "@revoked") and len(words) >= 3 and not words[0].startswith("#") and _meant(words[0], name):
-            yield Known(words[1], base64.b64decode(words[2]), file, mark == "@revoked")
+    yield from (found for line in lines if (found := _of_line(line, file, name)))
+
+
+def _of_line(line: str, file: str, name: str) -> Known | None:
+    words = line.split()
+    mark = words.pop(0) if words and words[0].startswith("@") else ""
+    # Keys of certificate authorities are not host keys; host certificates are not read.
+    if mark not in ("", "@revoked") or len(words) < 3 or words[0].startswith("#"):
+        return None
+    try:
+        if _meant(words[0], name):
+            return Known(words[1], base64.b64decode(words[2]), file, mark == "@revoked")
+    except ValueError:  # a broken line is none, as with ssh
+        pass
+    return None
 
 
 def _meant(patterns: str, name: str) -> bool:
@@ -80,19 +90,21 @@ def _meant(patterns: str, name: str) -> bool:
 
 
 def _file(way: Way) -> str:
-    return way.known_hosts[0] if way.known_hosts else "~/.ssh/known_hosts"
+    return way.known_hosts[0] if way.known_hosts else str(Path.home() / ".ssh/known_hosts")
 
 
-def _scan(way: Way, kind: str) -> str:
+def _scan(way: Way) -> str:
     port = "" if way.port == 22 else f"-p {way.port} "
-    return f"ssh-keyscan -H {port}{quote(way.address)} >> {quote(_file(way))}"
+    folder = Path(_file(way)).parent
+    make = "" if folder.is_dir() else f"mkdir -p -m 700 {quote(str(folder))} && "
+    return f"{make}ssh-keyscan -H {port}{quote(way.address)} >> {quote(_file(way))}"
 
 
 def _unknown(way: Way, kind: str, key: bytes) -> UnreachableError:
     return UnreachableError(
         f"{way.name}: the host key of {way.door} is not known",
         details=f"it shows {kind} {fingerprint(key)}; compare this with the host's own: ssh-keygen -lf /etc/ssh/...pub",
-        resolution=_scan(way, kind),
+        resolution=_scan(way),
     )
 
 
@@ -100,11 +112,15 @@ def _changed(way: Way, kind: str, key: bytes, file: str) -> UnreachableError:
     return UnreachableError(
         f"{way.name}: the host key of {way.door} has changed: reinstalled, or somebody else answers",
         details=f"it shows {kind} {fingerprint(key)}, and {file} knows another key for it",
-        resolution=f"if that is right: ssh-keygen -f {quote(file)} -R {quote(way.known_as)} && {_scan(way, kind)}",
+        resolution=f"if that is right: ssh-keygen -f {quote(file)} -R {quote(way.known_as)} && {_scan(way)}",
     )
 
 
 def _remember(way: Way, kind: str, key: bytes) -> None:
-    if way.known_hosts:
-        with open(way.known_hosts[0], "a") as file:
+    """Keep a new key; where that is not possible, the host is entered all the same, as with ssh."""
+    if not way.known_hosts:
+        return
+    with suppress(OSError):
+        Path(_file(way)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(_file(way), "a") as file:
             file.write(f"{way.known_as} {kind} {base64.b64encode(key).decode()}\n")

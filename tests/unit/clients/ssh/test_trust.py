@@ -36,7 +36,11 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("names", ["10.0.0.1", "h1,10.0.0.1", "10.0.0.*", "10.0.0.?,!10.0.0.2"])
 def test_a_known_key_is_found_however_its_host_is_written(file: Path, names: str) -> None:
-    file.write_text("# a comment\n\nbroken\n" + line("10.0.0.9", OTHER) + line(names))
+    file.write_text(
+        "# a comment\n\nbroken\n10.0.0.1 ssh-ed25519 abc\n|1|x|y ssh-ed25519 abc\n"
+        + line("10.0.0.9", OTHER)
+        + line(names)
+    )
     shown(a_way(file))
 
 
@@ -77,7 +81,11 @@ def test_a_revoked_key_is_refused_even_without_checking(file: Path) -> None:
         shown(a_way(file, strict="no"))
 
 
-def test_accept_new_keeps_the_key(file: Path) -> None:
+def test_accept_new_keeps_the_key(tmp_path: Path) -> None:
+    file = tmp_path / "not" / "there"
+    with pytest.raises(UnreachableError) as caught:
+        shown(a_way(file))
+    assert caught.value.resolution == f"mkdir -p -m 700 {file.parent} && ssh-keyscan -H 10.0.0.1 >> {file}"
     shown(a_way(file, strict="accept-new"))
     shown(a_way(file))
     assert file.read_text() == line("10.0.0.1")
