@@ -1,11 +1,6 @@
 from __future__ import annotations
 
-import importlib.util
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,249 +9,19 @@ from kcluster.clients.ssh import Answer
 from kcluster.errors import ExitCode, RefusedError, UnreachableError
 from kcluster.local import shape
 from kcluster.local.record import Origin
-from kcluster.model.cluster import Cluster
 from kcluster.operations import destroy
 from kcluster.operations.destroy.question import NO_COMMON_ID, Part, common_id, question
 
 OURS = "PbWmCmMSSbSvDeFTl9mVrA"
-META = "version=0\nbroker.id={id}\ncluster.id={cluster}\n"
+CLUSTER = shape.cluster_of("c", Origin(brokers=1, keepers=1), "")
+KEEPER, BROKER = CLUSTER.hosts
 
 
-@pytest.fixture
-def on_host(project: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The code that runs on hosts; systemd's part only remembers what it was told."""
-    spec = importlib.util.spec_from_file_location("destroying", project / "plugins/module_utils/destroying.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.told = []  # type: ignore[attr-defined]
-    monkeypatch.setattr(module, "systemctl", lambda *words, certain=True: module.told.append(words[0]))
-    return module
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Cluster:
-    """One broker and one ZooKeeper server on one host, whose files are under the test's folder."""
-    made = shape.cluster_of("c", Origin(brokers=1, keepers=1), "")
-    places = replace(
-        made.brokers[0].places,
-        install_dir=f"{tmp_path}/opt",
-        config_dir=f"{tmp_path}/etc",
-        log_dir=f"{tmp_path}/log",
-    )
-    host = made.brokers[0].host
-    broker = replace(made.brokers[0], places=places, data_dirs=(f"{tmp_path}/data",))
-    server = replace(made.metadata.nodes[0], host=host, places=places, data_dir=f"{tmp_path}/zk")
-    return replace(made, metadata=replace(made.metadata, servers=(server,)), brokers=(broker,))
-
-
-Asked = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture
-def asked(cluster: Cluster, tmp_path: Path) -> Asked:
-    """The question to the host, with its units under the test's folder."""
-
-    def ask(*parts: Part, cluster_id: str = OURS, delete_data: bool = True) -> dict[str, Any]:
-        told = question(cluster, cluster.hosts[0], parts or list(Part), cluster_id=cluster_id, delete_data=delete_data)
-        for node in told["nodes"]:
-            node["unit_file"] = str(tmp_path / f"{node['unit']}.service")
-        told["folders"] = [folder for folder in told["folders"] if folder["path"].startswith(str(tmp_path))]
-        return {**told, "sizes": True}
-
-    return ask
-
-
-def files(root: Path, texts: Mapping[str, str]) -> None:
-    for name, text in texts.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-
-
-def broker_data(root: Path, *, broker: int = 1, cluster: str = OURS) -> Path:
-    files(
-        root / "data",
-        {
-            "meta.properties": META.format(id=broker, cluster=cluster),
-            "orders-0/00000000000000000000.log": "record",
-            "__consumer_offsets-12/00000000000000000000.index": "",
-            "__cluster_metadata-0/quorum-state": "",
-            "__cluster_metadata-0/00000000000000000012-0000000001.checkpoint.deleted": "",
-            "orders-0/leader-epoch-checkpoint": "",
-            "orders-0/partition.metadata": "",
-            "orders-1.0123456789abcdef0123456789abcdef-delete/00000000000000000000.log.deleted": "",
-            "replication-offset-checkpoint": "0",
-            "cleaner-offset-checkpoint.tmp": "0",
-            ".kafka_cleanshutdown": "",
-            "lost+found/x": "",
-        },
-    )
-    return root / "data"
-
-
-def left(root: Path) -> list[str]:
-    return sorted(path.name for path in root.iterdir())
-
-
-def test_data_that_is_ours_goes_and_its_directory_stays(on_host, asked, tmp_path):
-    data = broker_data(tmp_path)
-    files(tmp_path / "zk", {"myid": "1\n", "version-2/log.1": "", "version-2/snapshot.0": ""})
-    answer = on_host.take_away(asked())
-    assert answer == {"removed": [f"the data in {tmp_path}/zk", f"the data in {data}"], "refused": []}
-    assert (left(data), left(tmp_path / "zk")) == (["lost+found"], [])
-
-
-def test_data_stays_when_nobody_asks_for_its_end(on_host, asked, tmp_path):
-    data = broker_data(tmp_path)
-    assert on_host.take_away(asked(delete_data=False)) == {"removed": [], "refused": []}
-    assert "meta.properties" in left(data)
-
-
-def test_a_run_that_only_asks_changes_nothing(on_host, asked, tmp_path):
-    data = broker_data(tmp_path)
-    assert on_host.take_away(asked(), changing=False)["removed"] == [f"the data in {data}"]
-    assert "meta.properties" in left(data)
-
-
-def strange_id(data: Path) -> None:
-    files(data, {"meta.properties": META.format(id=7, cluster=OURS)})
-
-
-def strange_cluster(data: Path) -> None:
-    files(data, {"meta.properties": META.format(id=1, cluster="AAAAAAAAAAAAAAAAAAAAAA")})
-
-
-def no_identity(data: Path) -> None:
-    (data / "meta.properties").unlink()
-
-
-def foreign_file(data: Path) -> None:
-    files(data, {"thesis.tex": "years of work"})
-
-
-def foreign_folder(data: Path) -> None:
-    files(data, {"photos/2026.jpg": ""})
-
-
-def foreign_folder_that_looks_like_a_replica(data: Path) -> None:
-    files(data, {"2026-11-18/photo.jpg": ""})
-
-
-def link_inside(data: Path) -> None:
-    files(data.parent / "elsewhere", {"precious": ""})
-    (data / "orders-9").symlink_to(data.parent / "elsewhere")
-
-
-def behind_a_link(data: Path) -> None:
-    data.rename(data.parent / "elsewhere")
-    data.symlink_to(data.parent / "elsewhere")
-
-
-@pytest.mark.parametrize(
-    ("spoil", "why"),
-    [
-        (strange_id, "meta.properties says id 7, the inventory 1"),
-        (strange_cluster, f"meta.properties belongs to the cluster AAAAAAAAAAAAAAAAAAAAAA, not to {OURS}"),
-        (no_identity, "meta.properties does not say whose data it is"),
-        (foreign_file, "holds what is not Kafka's or ZooKeeper's: thesis.tex"),
-        (foreign_folder, "holds what is not Kafka's or ZooKeeper's: photos"),
-        (foreign_folder_that_looks_like_a_replica, "holds what is not Kafka's or ZooKeeper's: 2026-11-18"),
-        (link_inside, "holds what is not Kafka's or ZooKeeper's: orders-9"),
-        (behind_a_link, "is a symbolic link, or lies behind one"),
-    ],
-)
-def test_a_directory_that_is_not_surely_ours_is_left_whole(on_host, asked, tmp_path, spoil, why):
-    data = broker_data(tmp_path)
-    spoil(data)
-    before = sorted(tmp_path.rglob("*"))
-    assert on_host.take_away(asked())["refused"] == [f"{data} {why}"]
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_a_directory_with_a_mount_in_it_is_left_whole(on_host, asked, tmp_path, monkeypatch):
-    data = broker_data(tmp_path)
-    monkeypatch.setattr(on_host, "mounts", lambda: ["/", f"{data}/orders-0", f"{data}-other"])
-    assert "something is mounted in it" in on_host.take_away(asked())["refused"][0]
-    assert "orders-0" in left(data)
-
-
-def test_a_run_that_was_interrupted_can_be_taken_up_again(on_host, asked, tmp_path, monkeypatch):
-    data = broker_data(tmp_path)
-    removing = on_host.remove
-
-    def dies(path: str) -> None:
-        if path.endswith("replication-offset-checkpoint"):
-            raise KeyboardInterrupt
-        removing(path)
-
-    monkeypatch.setattr(on_host, "remove", dies)
-    with pytest.raises(KeyboardInterrupt):
-        on_host.take_away(asked())
-    monkeypatch.setattr(on_host, "remove", removing)
-    assert on_host.take_away(asked())["refused"] == []
-    assert left(data) == ["lost+found"]
-
-
-def test_the_log_of_zookeeper_goes_before_the_file_that_says_whose_it_is(on_host, asked, cluster, tmp_path):
-    server = replace(cluster.metadata.nodes[0], log_dir=f"{tmp_path}/zklog")
-    told = question(
-        replace(cluster, metadata=replace(cluster.metadata, servers=(server,))), server.host, [Part.KEEPERS]
-    )
-    files(tmp_path / "zk", {"myid": "1\n", "version-2/snapshot.0": ""})
-    files(tmp_path / "zklog", {"version-2/log.1": ""})
-    removed = on_host.take_away({**told, "delete_data": True})["removed"]
-    assert len(removed) == 2
-    assert (left(tmp_path / "zk"), left(tmp_path / "zklog")) == ([], [])
-
-
-def test_what_is_ours_leaves_the_folders_and_what_is_not_keeps_them(on_host, asked, tmp_path):
-    files(tmp_path / "etc", {"server.properties": "", "kafka-log4j2.yaml": "", "kafka.env": "", "tls/our.key": ""})
-    files(
-        tmp_path / "opt", {"kafka_2.13-3.9.2/libs/a.jar": "", ".kafka_2.13-4.2.0.partial/x": "", "before-start.sh": ""}
-    )
-    (tmp_path / "opt/current").symlink_to("kafka_2.13-3.9.2")
-    files(
-        tmp_path / "log",
-        {"server.log": "", "server.log.3": "", "kafka-gc.log.0": "", "zookeeper.log": "", "auth.log": ""},
-    )
-    on_host.take_away(asked(Part.HOST))
-    assert (left(tmp_path / "etc"), left(tmp_path / "log")) == (["tls"], ["auth.log"])
-    assert not (tmp_path / "opt").exists()
-    assert on_host.take_away(asked(Part.HOST))["removed"] == []
-
-
-def test_units_stop_before_they_are_removed_and_another_clusters_unit_ends_it(on_host, asked, tmp_path):
-    unit = tmp_path / "kafka.service"
-    files(tmp_path, {"kafka.service": "[Unit]\nDescription=Kafka broker 1 of c\n"})
-    assert on_host.take_away(asked(Part.BROKERS))["removed"] == ["the unit kafka"]
-    assert on_host.told == ["stop", "disable", "daemon-reload", "reset-failed"]
-    assert not unit.exists()
-    files(tmp_path, {"kafka.service": "[Unit]\nDescription=Kafka broker 1 of another\n"})
-    with pytest.raises(ValueError, match="'Kafka broker 1 of another', not 'Kafka broker 1 of c'"):
-        on_host.take_away(asked())
-    assert unit.exists()
-
-
-def test_what_a_node_does_until_its_end_is_seen(on_host, asked, tmp_path, monkeypatch):
-    data = broker_data(tmp_path)
-    files(tmp_path, {"data/.lock": "", "kafka.service": "[Unit]\nDescription=Kafka broker 1 of c\n"})
-
-    def ends(*words: str, certain: bool = True) -> None:
-        if words[0] == "stop":
-            (data / ".lock").unlink()
-            files(data, {"orders-7/00000000000000000000.log": ""})
-
-    monkeypatch.setattr(on_host, "systemctl", ends)
-    on_host.take_away(asked(Part.BROKERS))
-    assert left(data) == ["lost+found"]
-
-
-def test_the_brokers_are_one_part_and_the_keepers_another(cluster):
-    host = cluster.hosts[0]
-    assert [node["unit"] for node in question(cluster, host, [Part.BROKERS])["nodes"]] == ["kafka"]
-    assert [node["unit"] for node in question(cluster, host, [Part.KEEPERS])["nodes"]] == ["zookeeper"]
-    assert question(cluster, host, [Part.BROKERS])["folders"] == []
+def test_the_brokers_are_one_part_and_the_keepers_another():
+    parts = ([Part.BROKERS], [Part.KEEPERS], list(Part))
+    assert [len(question(CLUSTER, BROKER, part)["nodes"]) for part in parts] == [1, 0, 1]
+    assert [len(question(CLUSTER, KEEPER, part)["nodes"]) for part in parts] == [0, 1, 1]
+    assert question(CLUSTER, BROKER, [Part.BROKERS])["folders"] == []
 
 
 def test_the_clusters_id_is_the_one_that_most_brokers_share():
@@ -283,20 +48,20 @@ def data(refusal: str = "", cluster_id: str = OURS) -> dict[str, Any]:
     return {"path": "/data", "size": 5 << 20, "cluster_id": cluster_id, "refusal": refusal}
 
 
-def test_nothing_is_left_when_only_data_is_there_that_stays(cluster):
-    found = destroy.seen(cluster, Hosts(survey(data=[data()])), delete_data=False)
-    assert (found.nothing, found.kept) == (True, (f"{cluster.hosts[0].name}:/data",))
+def test_nothing_is_left_when_only_data_is_there_that_stays():
+    found = destroy.seen(CLUSTER, Hosts(survey(data=[data()])), delete_data=False)
+    assert (found.nothing, found.kept) == (True, ("zookeeper1:/data", "broker1:/data"))
     assert list(found.view())[-1] == "c: nothing is left to remove"
 
 
-def test_data_that_would_be_left_is_named_before_anybody_is_asked(cluster):
-    found = destroy.seen(cluster, Hosts(survey(units=["kafka"], data=[data("holds photos")])), delete_data=True)
+def test_data_that_would_be_left_is_named_before_anybody_is_asked():
+    found = destroy.seen(CLUSTER, Hosts(survey(units=["kafka"], data=[data("holds photos")])), delete_data=True)
     assert (found.nothing, found.exit_code) == (False, ExitCode.NO)
-    assert found.refused == (f"{cluster.hosts[0].name}:/data holds photos",)
+    assert found.refused == ("zookeeper1:/data holds photos", "broker1:/data holds photos")
 
 
-def test_a_host_of_another_cluster_or_one_that_does_not_answer_ends_it_before_anything_is_asked(cluster):
+def test_a_host_of_another_cluster_or_one_that_does_not_answer_ends_it_before_anything_is_asked():
     with pytest.raises(RefusedError, match="serves another cluster; nothing was changed"):
-        destroy.seen(cluster, Hosts(survey(strangers=["kafka.service is another's"])), delete_data=False)
+        destroy.seen(CLUSTER, Hosts(survey(strangers=["kafka.service is another's"])), delete_data=False)
     with pytest.raises(UnreachableError):
-        destroy.seen(cluster, Hosts(UnreachableError("no route")), delete_data=False)
+        destroy.seen(CLUSTER, Hosts(UnreachableError("no route")), delete_data=False)
