@@ -1,0 +1,129 @@
+"""What goes wrong on a bad night, on real hosts: a control node dies, a broker cannot start, the power goes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.hosts.fleet import TRIO_ZK, Fleet, NewFleet
+from tests.hosts.under_load import under_load
+from tests.lab import faults
+
+SOLO = """
+all:
+  vars:
+    kcluster_name: solo
+    kafka_heap: 256m
+    zookeeper_heap: 128m
+    kafka_config:
+      offsets.topic.num.partitions: 1
+      offsets.topic.replication.factor: 1
+      transaction.state.log.replication.factor: 1
+      transaction.state.log.min.isr: 1
+      default.replication.factor: 1
+      min.insync.replicas: 1
+  children:
+    zookeeper: {hosts: {h1: {zookeeper_id: 1}}}
+    kafka_broker: {hosts: {h1: {kafka_broker_id: 1}}}
+"""
+"""One host with a ZooKeeper server and a broker: every step of a first run, in a few seconds."""
+
+MOMENTS = range(1, 11)
+"""Lines of the journal after which the control node dies: from the lock to the proof."""
+
+
+def provision(fleet: Fleet, *args: str, **more: Any) -> Any:
+    return json.loads(fleet.run("provision", "-i", str(fleet.inventory), "--yes", "-o", "json", *args, **more).stdout)
+
+
+def all_run(fleet: Fleet) -> bool:
+    return fleet.run("status", "-i", str(fleet.inventory), check=False).returncode == 0
+
+
+def until(fleet: Fleet, seconds: float = 90) -> None:
+    """Wait until every node runs."""
+    deadline = time.monotonic() + seconds
+    while not all_run(fleet):
+        assert time.monotonic() < deadline, fleet.run("status", "-i", str(fleet.inventory), check=False).stdout
+
+
+def killed_after(fleet: Fleet, lines: int) -> bool:
+    """Begin a first run, and kill it once its journal has that many lines; whether it was still at work then."""
+    run = fleet.process("provision", "-i", str(fleet.inventory), "--yes")
+    journal = fleet.home / "clusters/solo/journal/1.jsonl"
+    while run.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= lines):
+        time.sleep(0.01)
+    at_work = run.poll() is None
+    run.send_signal(signal.SIGKILL)
+    run.communicate()
+    return at_work
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_the_next_run_repairs_what_a_killed_control_node_left(fleet: NewFleet, moment: int) -> None:
+    solo = fleet(1, SOLO)
+    assert killed_after(solo, moment)
+
+    result = provision(solo)
+    assert result["holds"] is True
+    assert all_run(solo)
+    left = solo.lab.ssh("h1", "ls -A /opt/kafka /etc/kafka /var/lib/kafka /var/lib/zookeeper")
+    assert ".partial" not in left
+    assert ".new" not in left
+    outcomes = [run["outcome"] for run in json.loads(solo.run("history", "-n", "solo", "-o", "json").stdout)]
+    assert outcomes == ["interrupted", "done"]
+    assert "nothing had to change" in solo.run("provision", "-i", str(solo.inventory), "--yes", "--no-smoke").stdout
+
+
+def test_a_user_whose_sudo_asks_is_enough(fleet: NewFleet) -> None:
+    solo = fleet(1, SOLO)
+    faults.sudo_asks(solo.lab.host("h1"))
+    hosts = yaml.safe_load((solo.inventory / "hosts.yml").read_text())
+    hosts["all"]["hosts"]["h1"] |= {"ansible_user": "asked", "ansible_become": True}
+    (solo.inventory / "hosts.yml").write_text(yaml.safe_dump(hosts))
+
+    refused = solo.run("provision", "-i", str(solo.inventory), "--yes", check=False)
+    assert refused.returncode != 0
+    assert "password" in refused.stderr
+    assert "-K" in refused.stderr
+    assert provision(solo, env={"KCLUSTER_BECOME_PASSWORD": faults.PASSWORD})["holds"] is True
+
+
+def test_one_bad_night_of_a_trio(fleet: NewFleet, tmp_path: Path) -> None:
+    trio = fleet(3, TRIO_ZK)
+    bootstrap = provision(trio)["bootstrap"]
+
+    # A setting no broker starts with: the first one stays down, with the cause; the others serve on.
+    trio.write(TRIO_ZK.replace("  children:", '    kafka_environment: {KAFKA_OPTS: "-XX:+NoSuchFlag"}\n  children:', 1))
+    with under_load(trio, bootstrap, "bad-setting") as load:
+        stopped = trio.run("provision", "-i", str(trio.inventory), "--yes", check=False)
+    assert stopped.returncode == 5
+    assert "the JVM refuses an option" in stopped.stderr
+    assert "NoSuchFlag" in stopped.stderr
+    assert load.lost == ()
+    states = json.loads(trio.run("status", "-i", str(trio.inventory), "-o", "json", check=False).stdout)["nodes"]
+    assert sum(node["state"] == "running" for node in states) == 5
+
+    # While it is down no other broker may stop: the roll waits, says why, and gives up before harm.
+    waited = trio.run("restart", "-i", str(trio.inventory), "--yes", "--gate-timeout", "5", "broker-3", check=False)
+    assert waited.returncode == 4
+    assert "may not stop" in waited.stderr
+    states = json.loads(trio.run("status", "-i", str(trio.inventory), "-o", "json", check=False).stdout)["nodes"]
+    assert sum(node["state"] == "running" for node in states) == 5
+
+    # The setting is taken back: the next run starts what is down and touches nothing else.
+    trio.write(TRIO_ZK)
+    assert provision(trio)["holds"] is True
+
+    # The power goes and comes back: the services are there by themselves.
+    host = trio.lab.host("h2")
+    faults.power_cut(host)
+    faults.boot(host)
+    until(trio)
+    assert provision(trio)["changed"] == []
