@@ -29,10 +29,15 @@ def load(fleet: Fleet, *words: str) -> list[str]:
 def under_load(fleet: Fleet, topic: str) -> Iterator[dict[str, Any]]:
     """200 records a second; afterwards what was acknowledged, and the longest gap."""
     told: dict[str, Any] = {}
+    settings = ("-p", "6", "-r", "3", "--config", "min.insync.replicas=2")
+    fleet.run("topic", "create", topic, *settings, "-b", bootstrap(fleet))
     command = load(fleet, "produce", bootstrap(fleet), topic)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
-        yield told
-        told.update(json.loads(program.communicate(timeout=90)[0]))
+        try:
+            yield told
+            told.update(json.loads(program.communicate(timeout=90)[0]))
+        finally:
+            program.kill()
 
 
 def found(fleet: Fleet, topic: str) -> set[int]:
@@ -52,11 +57,9 @@ def leader(fleet: Fleet, role: str) -> str:
 
 
 def made(fleet: Fleet) -> None:
-    """A running cluster with a topic that has a copy to spare."""
+    """A cluster that serves."""
     fleet.ansible("provision.yml")
     kcluster(fleet, "start")
-    settings = ("-p", "6", "-r", "3", "--config", "min.insync.replicas=2")
-    fleet.run("topic", "create", "load", *settings, "-b", bootstrap(fleet))
 
 
 def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losing_a_record(fleet: NewFleet) -> None:
@@ -79,12 +82,12 @@ def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losin
     done, broken = (f"broker-{number}" for number in (1, 2, 3) if f"broker-{number}" != last)
     host, config = f"h{broken[-1]}", "/etc/kafka/server.properties"
     trio.lab.ssh(host, f"cp -p {config} {config}.good; echo num.io.threads=many >> {config}")
-    with under_load(trio, "load") as sent:
+    with under_load(trio, "broken") as sent:
         refused = kcluster(trio, "restart", "broker-1", "broker-2", "broker-3", "--yes", code=5)
     assert f"{broken} on {host} does not start: a setting is refused" in refused.stderr
     assert "Invalid value many for configuration num.io.threads" in refused.stderr
     assert f"restarted: {done}; not touched: {last}" in refused.stderr
-    assert set(sent["acknowledged"]) <= found(trio, "load")
+    assert set(sent["acknowledged"]) <= found(trio, "broken")
     assert sent["gap"] < LONGEST_GAP
 
     # While it is gone no other may stop, and nothing is stopped.
@@ -103,19 +106,38 @@ def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losin
     assert stopped["stopped"] == ["zookeeper-2", "zookeeper-3", "broker-2", "broker-3"]
     started = json.loads(kcluster(trio, "start", "--yes", "-o", "json").stdout)
     assert len(started["started"]) == 6
-    assert set(sent["acknowledged"]) <= found(trio, "load")
+    assert set(sent["acknowledged"]) <= found(trio, "broken")
     assert "has no node or host h9" in kcluster(trio, "stop", "h9", "--yes", code=2).stderr
 
 
-def test_a_live_kraft_cluster_is_restarted_with_the_active_controller_last(fleet: NewFleet) -> None:
+def test_a_live_kraft_cluster_is_restarted_by_the_cli_and_by_plain_ansible(fleet: NewFleet) -> None:
     trio = fleet(3, TRIO_KRAFT)
     made(trio)
     active = leader(trio, "leader")
-    with under_load(trio, "load") as sent:
-        steps = json.loads(kcluster(trio, "restart", "--yes", "-o", "json").stdout)["steps"]
-    order = [step["node"] for step in steps]
-    assert [name.partition("-")[0] for name in order] == ["controller"] * 3 + ["broker"] * 3
-    assert order[2] == active
-    assert set(sent["acknowledged"]) <= found(trio, "load")
-    print(f"longest gap {sent['gap']} s, seconds per node {[step['seconds'] for step in steps]}")
+    controllers = [f"controller-{number}" for number in (3001, 3002, 3003)]
+    with under_load(trio, "cli") as sent:
+        steps = json.loads(kcluster(trio, "restart", *controllers, "--yes", "-o", "json").stdout)["steps"]
+    assert sorted(step["node"] for step in steps) == controllers
+    assert steps[2]["node"] == active
+    assert set(sent["acknowledged"]) <= found(trio, "cli")
+
+    before = begun(trio)
+    with under_load(trio, "ansible") as sent:
+        trio.ansible("restart.yml")
+    after = begun(trio)
+    assert all(after[place] > before[place] for place in after)
+    assert [unit for _, unit in sorted(after, key=lambda place: after[place])] == ["kafka-controller"] * 3 + [
+        "kafka"
+    ] * 3
+    assert set(sent["acknowledged"]) <= found(trio, "ansible")
+    print(f"longest gap {sent['gap']} s")
     assert sent["gap"] < LONGEST_GAP
+
+
+def begun(fleet: Fleet) -> dict[tuple[str, str], int]:
+    """When each unit's process began, by the one clock that all lab hosts share."""
+    ask = "systemctl show --property ExecMainStartTimestampMonotonic --value"
+    units = ("kafka-controller", "kafka")
+    return {
+        (host.name, unit): int(fleet.lab.ssh(host.name, f"{ask} {unit}")) for host in fleet.lab.hosts for unit in units
+    }
