@@ -37,7 +37,8 @@ def answers(cluster: Cluster, told: Mapping[str, Host]) -> Iterator[Answer]:
             continue
         for path in data_dirs(node):
             yield from _disk(node, path, host.directories[path], host)
-            yield from _contents(node, path, host.directories, usual, fresh)
+            orphan = fresh and _used(cluster, host.directories[path])
+            yield from _contents(node, path, host.directories, usual, orphan)
         if path := journal(node):
             yield latency(node.host.name, path, host.journals[path])
 
@@ -151,7 +152,14 @@ def _keeper_is_fresh(cluster: Cluster, told: Mapping[str, Host]) -> bool:
     keepers = cluster.metadata.nodes
     if not keepers or any(keeper.host.name not in told for keeper in keepers):
         return False
-    return not any(_data(told[node.host.name].directories[path]) for node in keepers for path in data_dirs(node))
+    found = (told[node.host.name].directories[path] for node in keepers for path in data_dirs(node))
+    return not any(_data(each) - {"myid"} for each in found)
+
+
+def _used(cluster: Cluster, found: Directory) -> bool:
+    """Whether a node has run with a directory; with KRaft it has its meta.properties before the first start."""
+    first = {"meta.properties"} if isinstance(cluster.metadata, Quorum) else set()
+    return bool(found.meta and _data(found) - first)
 
 
 def _data(found: Directory) -> set[str]:
@@ -159,7 +167,9 @@ def _data(found: Directory) -> set[str]:
     return {entry for entry in found.entries if entry not in HARMLESS and not entry.endswith("-checkpoint")}
 
 
-def _contents(node: Node, path: str, directories: Mapping[str, Directory], usual: str, fresh: bool) -> Iterator[Answer]:
+def _contents(
+    node: Node, path: str, directories: Mapping[str, Directory], usual: str, orphan: bool
+) -> Iterator[Answer]:
     found, name = directories[path], node.host.name
     if isinstance(node, Server):
         yield from _server(node, path, directories)
@@ -167,7 +177,7 @@ def _contents(node: Node, path: str, directories: Mapping[str, Directory], usual
     yield from _identity(node, path, found, usual)
     if not found.meta and _data(found):
         yield _older(name, path, f"holds {_shown(found)} and no meta.properties")
-    elif isinstance(node, Broker) and found.meta and fresh:
+    elif isinstance(node, Broker) and orphan:
         yield _older(name, path, "holds a broker's data, and the keepers of the metadata have none")
     else:
         yield Answer("older-data", Severity.OK, name, f"{path}: {'ours' if found.meta else 'empty'}")

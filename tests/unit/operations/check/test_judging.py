@@ -204,9 +204,20 @@ def test_a_broker_of_another_cluster_is_the_one_that_differs(cluster: Cluster) -
 def test_brokers_with_data_beside_an_empty_zookeeper_are_an_older_cluster(cluster: Cluster) -> None:
     told = with_directory(good(cluster), "h1", DATA, exists=True, entries=("meta.properties",), meta=META)
     assert told_of(cluster, told, "older-data") == "error"
+    prepared = with_directory(told, "h2", KEEPER, exists=True, entries=("myid",), myid="2")
+    assert told_of(cluster, prepared, "older-data") == "error"  # a server that has an id and never ran
     told.unreachable["h2"] = UnreachableError("h2: gone")
     del told.hosts["h2"], told.networks["h2"], told.skews["h2"]
     assert told_of(cluster, told, "older-data") == "ok"  # a keeper that was not asked may have the data
+
+
+def test_with_kraft_only_a_broker_that_has_run_is_an_older_cluster(cluster: Cluster) -> None:
+    cluster = replace(cluster, metadata=Quorum((Controller(host=host_of("h1"), id=3001),), "ours"))
+    formatted = {"exists": True, "entries": ("bootstrap.checkpoint", "meta.properties"), "meta": META}
+    told = with_directory(good(cluster), "h1", DATA, **formatted)
+    assert told_of(cluster, told, "older-data") == "ok"  # a first run that was interrupted before the controllers
+    told = with_directory(told, "h1", DATA, entries=("meta.properties", "orders-0"))
+    assert told_of(cluster, told, "older-data") == "error"
 
 
 def test_a_part_of_a_cluster_without_keepers_says_nothing_about_them(cluster: Cluster) -> None:
