@@ -29,3 +29,9 @@ def test_of_nonsense_the_list_is_named() -> None:
     with pytest.raises(UsageError) as found:
         explain.explain("wombat")
     assert found.value.resolution == "kcluster explain lists them"
+
+
+def test_ids_are_completed() -> None:
+    from kcluster import complete
+
+    assert complete.checks("port") == ["port-matrix", "port-taken"]
