@@ -5,17 +5,24 @@ A bench_*.py module has `run()`, which gives rows of (what, ours, yardstick, all
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
 
 Row = tuple[str, float, float, float]
 
+ON_HOSTS = {"bench_provision", "bench_hosts", "bench_roll"}
+
 
 def main(words: list[str]) -> int:
     """Measure all, or the modules whose names contain one of the words; 1 when a ratio is over its limit."""
     names = sorted(path.stem for path in Path(__file__).parent.glob("bench_*.py"))
     chosen = [name for name in names if not words or any(word in name for word in words)]
+    if os.geteuid() and ON_HOSTS & set(chosen):
+        print("error: provision, hosts and roll are measured on hosts of the lab, which need root", file=sys.stderr)
+        print("  try: sudo ./run bench, or name others: ./run bench up topic", file=sys.stderr)
+        return 2
     rows: list[Row] = []
     for name in chosen:
         print(f"measuring {name.removeprefix('bench_')} ...", file=sys.stderr, flush=True)
