@@ -14,6 +14,7 @@ from tests.lab.host import Host
 from tests.lab.image import JAVA, Recipe, base_image
 from tests.lab.lab import Lab, guard, reap
 from tests.lab.machine import LabError, check, environment, missing_packages
+from tests.lab.process import Process
 
 FAULTS = {
     name: fault
@@ -24,7 +25,8 @@ FAULTS = {
 
 def up(words: argparse.Namespace) -> None:
     """Make a lab of N hosts and boot them."""
-    lab = Lab.create(words.name, words.hosts, base_image(Recipe(words.suite, java=not words.no_java))).keep()
+    lab = Lab.create(words.name, words.hosts, base_image(Recipe(words.suite, java=not words.no_java)))
+    lab = lab.keep(Process.of(words.owner) if words.owner else None)
     for host in lab.hosts:
         print(f"{host.name}  {host.address}")
     print(f"inventory  {lab.inventory}\ninside     ip netns exec {lab.network.namespace} COMMAND", file=sys.stderr)
@@ -89,6 +91,7 @@ def parser() -> argparse.ArgumentParser:
         if verb is up:
             own.add_argument("hosts", type=int)
             own.add_argument("--suite", default="bookworm", choices=JAVA, help="the Debian release (bookworm)")
+            own.add_argument("--owner", type=int, metavar="PID", help="the process whose end takes the lab away")
             own.add_argument("--no-java", action="store_true", help="hosts without Java")
         if verb is ssh:
             own.add_argument("host")

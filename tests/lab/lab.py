@@ -109,11 +109,13 @@ class Lab:
         """Take the hosts' present keys as known."""
         write(self.folder / "known_hosts", "".join(host.trust_line() for host in self.hosts))
 
-    def keep(self) -> Lab:
-        """Let the lab live on when its maker ends."""
-        kept = replace(self, owner=None)
+    def keep(self, owner: Process | None = None) -> Lab:
+        """Let the lab live on when its maker ends, until it is taken away or, if one is named, its new owner ends."""
+        kept = replace(self, owner=owner)
         kept._record()
         self._dismiss_guard()
+        if owner:
+            kept._post_guard()
         return kept
 
     def down(self) -> None:
