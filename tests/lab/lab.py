@@ -18,7 +18,7 @@ import yaml
 from tests.lab import disk
 from tests.lab.host import Host
 from tests.lab.image import Image
-from tests.lab.machine import LabError, attempt, changing, labs, write
+from tests.lab.machine import LabError, attempt, changing, labs, make_room, write
 from tests.lab.network import Cable, Network
 from tests.lab.process import Process, detach
 
@@ -136,9 +136,11 @@ class Lab:
     def _claim(cls, name: str, size: int, image: Image) -> Lab:
         _check(name, size)
         with changing():
-            taken = {lab.name: lab.subnet for lab in cls.all()}
+            others = cls.all()
+            taken = {lab.name: lab.subnet for lab in others}
             if name in taken:
                 raise LabError(f"there is a lab {name} already", resolution=f"./run lab down --name {name}")
+            make_room(size + sum(lab.size for lab in others))
             lab = cls(name, min(set(range(256)) - set(taken.values())), size, image, Process.of(os.getpid()))
             lab.folder.mkdir(exist_ok=True)
             lab._record()

@@ -27,6 +27,10 @@ PACKAGES = {
     "mkfs.ext4": "e2fsprogs",
 }
 
+WATCHES = Path("/proc/sys/fs/inotify/max_user_instances")
+WATCHES_OF_A_HOST = 7
+"""What a host takes of it; systemd hangs at boot when nothing is left, and 128, as usual, is soon used up."""
+
 
 class LabError(ApplyError):
     """The lab cannot do what was asked."""
@@ -55,6 +59,22 @@ def missing_packages() -> list[str]:
     """The Debian packages whose programs are not here."""
     path = f"{os.environ.get('PATH', os.defpath)}:{SBIN}"
     return sorted({package for program, package in PACKAGES.items() if not shutil.which(program, path=path)})
+
+
+def make_room(hosts: int) -> None:
+    """Let this machine carry so many hosts, those of other labs included; refuse when it cannot."""
+    now, wanted = int(WATCHES.read_text()), max(1024, hosts * WATCHES_OF_A_HOST)
+    if now >= wanted:
+        return
+    try:
+        WATCHES.write_text(f"{wanted}\n")
+    except OSError as problem:
+        if now < hosts * WATCHES_OF_A_HOST:
+            raise LabError(
+                f"this machine has room for {now // WATCHES_OF_A_HOST} hosts, and there would be {hosts}",
+                details=f"{WATCHES} is {now} and cannot be raised here: {problem.strerror}",
+                resolution=f"./run lab down, or where it may be changed: echo {wanted} >{WATCHES}",
+            ) from None
 
 
 def run(*command: str | Path, input: str = "", surroundings: dict[str, str] | None = None) -> str:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab import Image, Lab, LabError, Recipe, cgroup, faults, image
+from tests.lab import Image, Lab, LabError, Recipe, cgroup, faults, image, machine
 from tests.lab.conftest import NewLab, fresh_name
 from tests.lab.lab import PROJECT, reap
-from tests.lab.machine import check, environment, folder, wait_until
+from tests.lab.machine import check, environment, folder, make_room, wait_until
 from tests.lab.process import Process
 
 MAKER = (
@@ -156,6 +156,15 @@ def test_a_lab_whose_guard_was_killed_as_well_goes_with_the_next_run(lab_image: 
     assert traces(name) == []
 
 
+def test_a_lab_goes_when_the_owner_it_was_given_to_is_killed(lab_image: Image) -> None:
+    name = fresh_name()
+    with start("-c", "input()") as owner:
+        assert command("up", "1", "--name", name, "--owner", str(owner.pid))[0] == 0
+        assert traces(name)
+        owner.kill()
+    wait_until(lambda: traces(name) == [], 20, "the guard takes the lab away")
+
+
 def test_an_interrupted_up_leaves_nothing(lab_image: Image) -> None:
     name = fresh_name()
     with start("-m", "tests.lab", "up", "2", "--name", name) as maker:
@@ -189,6 +198,25 @@ def test_a_machine_that_cannot_carry_a_lab_is_told_what_to_do() -> None:
     with pytest.raises(LabError) as raised:
         check(0, lambda: ["debootstrap", "nftables"])
     assert raised.value.resolution == "apt-get install --no-install-recommends debootstrap nftables"
+
+
+def test_a_machine_makes_room_for_many_hosts_or_says_that_it_cannot(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    setting = tmp_path / "max_user_instances"
+    setting.write_text("128\n")
+    monkeypatch.setattr(machine, "WATCHES", setting)
+    make_room(3)
+    assert setting.read_text() == "1024\n"
+    make_room(200)
+    assert setting.read_text() == "1400\n"
+
+    fixed = Path("/proc/sys/kernel/cap_last_cap")  # a small number that nobody may write
+    room = int(fixed.read_text()) // 7
+    monkeypatch.setattr(machine, "WATCHES", fixed)
+    make_room(room)
+    with pytest.raises(LabError, match=f"has room for {room} hosts, and there would be {room + 1}"):
+        make_room(room + 1)
 
 
 def test_another_recipe_is_another_image(monkeypatch: pytest.MonkeyPatch) -> None:

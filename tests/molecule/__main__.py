@@ -26,11 +26,11 @@ def scenarios() -> dict[str, Path]:
 
 def run(scenario: Path, lab: str) -> int:
     """Let molecule go through a scenario; whatever it says, its lab and its files are gone then."""
-    program = Path(sys.executable).with_name("molecule")
-    words = ["--base-config", HERE / "base.yml", "test", "--scenario-name", scenario.name]
+    program = str(Path(sys.executable).with_name("molecule"))
+    command = [program, "--base-config", str(HERE / "base.yml"), "test", "--scenario-name", scenario.name]
     with TemporaryDirectory(prefix="kcluster-molecule-") as folder:
         try:
-            return subprocess.run([program, *words], cwd=folder, env=environment(scenario, lab, folder)).returncode
+            return subprocess.run(command, cwd=folder, env=environment(scenario, lab, folder)).returncode
         finally:
             if (labs() / lab).exists():
                 Lab.load(lab).down()
