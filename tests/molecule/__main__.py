@@ -44,7 +44,8 @@ def environment(scenario: Path, lab: str, folder: str) -> dict[str, str]:
         "PYTHONPATH": f"{PROJECT}:{PROJECT / 'cli'}",
         "ANSIBLE_COLLECTIONS_PATH": str(collections()),
         "ANSIBLE_FORCE_COLOR": "false",  # molecule and unchanged.yml read the last lines of what Ansible says
-        "MOLECULE_GLOB": f"{scenario.parent}/*/molecule.yml",
+        # This one file: with extensions/molecule in its path, molecule would look for a scenario `default` besides.
+        "MOLECULE_GLOB": f"{scenario.parents[1]}/./molecule/{scenario.name}/molecule.yml",
         "MOLECULE_PROJECT_DIRECTORY": folder,
         "MOLECULE_EPHEMERAL_DIRECTORY": f"{folder}/run",
         "LAB_NAME": lab,
