@@ -30,6 +30,8 @@ PATIENCE = 600.0
 
 _POLL = 0.25
 _SAY_AGAIN = 5.0
+_SAID = 3
+"""How many reasons fit into a line."""
 _AT_ONCE = 16
 _CONNECTED_WITHIN = 2.0
 
@@ -185,7 +187,7 @@ def wait(ask: Callable[[], Sequence[Reason]], progress: Progress, *, within: flo
         now = time.monotonic()
         if now - began >= within:
             return tuple(reasons)
-        said = "; ".join(map(str, reasons))
+        said = "; ".join([*map(str, reasons[:_SAID]), *([f"{len(reasons) - _SAID} more"] if reasons[_SAID:] else [])])
         if said != told and (now - told_at >= _SAY_AGAIN or _kinds(said) != _kinds(told)):
             progress(f"{subject}: waiting, {said}")
             told, told_at = said, now

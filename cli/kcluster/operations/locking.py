@@ -6,7 +6,7 @@ import fcntl
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -38,12 +38,20 @@ _NO_PYTHON = 127
 
 @contextmanager
 def locked(
-    cluster: Cluster, hosts: Connections | None, words: Sequence[str], *, silence: float = SILENCE
+    cluster: Cluster,
+    hosts: Connections | None,
+    words: Sequence[str],
+    *,
+    silence: float = SILENCE,
+    without: Collection[str] = (),
 ) -> Iterator[Lock]:
-    """Hold a cluster: here, and on each of its hosts when there are connections; all of it or nothing."""
+    """Hold a cluster: here, and on each of its hosts when there are connections; all of it or nothing.
+
+    `without` names hosts that this run does not touch: they may be out of reach, but if they answer they are held too.
+    """
     owner = Owner.here(words)
     with _here(cluster.name, owner):
-        lock = Lock(cluster, hosts, owner, silence)
+        lock = Lock(cluster, hosts, owner, silence, without)
         try:
             lock.take()
             yield lock
@@ -54,10 +62,18 @@ def locked(
 class Lock:
     """What a run holds on the hosts of a cluster, kept by a thread that lets each host hear of the run."""
 
-    def __init__(self, cluster: Cluster, hosts: Connections | None, owner: Owner, silence: float = SILENCE) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        hosts: Connections | None,
+        owner: Owner,
+        silence: float = SILENCE,
+        without: Collection[str] = (),
+    ) -> None:
         self._cluster = cluster.name
         self._hosts = hosts
-        self._names = [host.name for host in cluster.hosts]
+        self._without = frozenset(without)
+        self._names = sorted((host.name for host in cluster.hosts), key=lambda name: name in self._without)
         self._script = _script(cluster.name, owner, silence)
         self._pause = silence / BEATS
         self._holders: dict[str, _Holder] = {}
@@ -100,7 +116,7 @@ class Lock:
     def _problem(self, name: str, answer: Mapping[str, Any] | KclusterError) -> KclusterError | None:
         """Why a host is not ours."""
         if isinstance(answer, KclusterError):
-            return answer
+            return None if name in self._without and isinstance(answer, UnreachableError) else answer
         if "owner" in answer:
             return taken(self._cluster, Owner.of(answer["owner"]), name)
         if "trouble" in answer:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kcluster.errors import ApplyError, KclusterError, RefusedError
+from kcluster.model.finding import some
 from kcluster.model.node import Kind, Node
 from kcluster.operations import diagnosing, gates
 from kcluster.operations.diagnosing import Began
@@ -211,7 +212,7 @@ def come_back(
             looked = time.monotonic()
         return reasons
 
-    names = ", ".join(began.node.name for began in starts)
+    names = some(began.node.name for began in starts)
     if reasons := gates.wait(ask_and_look, progress, within=patience, subject=f"after the start of {names}"):
         raise _too_slow(starts, hosts, reasons, patience)
 

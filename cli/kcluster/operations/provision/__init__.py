@@ -57,7 +57,11 @@ class Task:
 def provision(task: Task, hosts: Connections, agree: Agree, watch: Watch) -> Provisioned:
     """Bring the hosts to what the inventory says; a run that was interrupted anywhere is repaired by the next one."""
     watch.phase(f"take the lock of {task.cluster.name}")
-    with locked(task.part, hosts, task.words) as lock, Journal.begin(task.cluster.name, task.words) as journal:
+    others = {host.name for host in task.cluster.hosts} - {host.name for host in task.part.hosts}
+    with (
+        locked(task.cluster, hosts, task.words, without=others) as lock,
+        Journal.begin(task.cluster.name, task.words) as journal,
+    ):
         phases = Phases(watch, journal)
         _check(task, hosts, phases)
         plan = _plan(task, hosts, phases)
