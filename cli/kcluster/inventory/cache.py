@@ -12,6 +12,7 @@ from typing import Any
 
 from kcluster import paths
 from kcluster.clients import ansible
+from kcluster.clients.ansible.surroundings import FOR_PLAYBOOKS
 
 _DYNAMIC = re.compile(rb"^plugin\s*:", re.MULTILINE)
 _SECRET = (b"$ANSIBLE_VAULT", b"!vault")
@@ -62,10 +63,11 @@ def _changes_by_itself(path: Path, content: bytes) -> bool:
 
 
 def _environment() -> str:
-    """Which Ansible answers, and what the environment tells it."""
+    """Which Ansible answers, and what the environment tells it; the same for us and for our plugins in a playbook."""
     program = ansible.program()
     stamp = program.stat().st_mtime_ns if program.is_file() else 0
-    told = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("ANSIBLE_"))
+    names = {name for name in os.environ if name.startswith("ANSIBLE_")} - FOR_PLAYBOOKS
+    told = sorted(f"{name}={os.environ[name]}" for name in names)
     return "\n".join([str(program), str(stamp), *told])
 
 

@@ -13,21 +13,29 @@ from kcluster.errors import UsageError
 
 _SSH = "-o ControlMaster=auto -o ControlPersist=600s -o Compression=no -o ServerAliveInterval=10"
 
+_SETTINGS = {
+    "ANSIBLE_STDOUT_CALLBACK": "kcluster.kafka.events",
+    "ANSIBLE_PIPELINING": "true",
+    "ANSIBLE_GATHERING": "explicit",
+    "ANSIBLE_INJECT_FACT_VARS": "false",
+    "ANSIBLE_PYTHON_INTERPRETER": "/usr/bin/python3",
+    "ANSIBLE_HOST_KEY_CHECKING": "true",
+    "ANSIBLE_FORCE_COLOR": "false",  # which CI sets, and diffs would carry
+    "ANSIBLE_RETRY_FILES_ENABLED": "false",
+    "ANSIBLE_DEPRECATION_WARNINGS": "false",
+}
+FOR_PLAYBOOKS = frozenset(
+    {*STRICT, *_SETTINGS, "ANSIBLE_COLLECTIONS_PATH", "ANSIBLE_SSH_ARGS", "ANSIBLE_SSH_CONTROL_PATH_DIR"}
+)
+"""What is set here, and does not change what a written inventory says."""
+
 
 def environment(inventory: Path) -> dict[str, str]:
     """The environment of ansible-playbook: the fastest supported settings, and nothing that guesses."""
     own = {
         **STRICT,
+        **_SETTINGS,
         "ANSIBLE_COLLECTIONS_PATH": os.pathsep.join(filter(None, [str(collections()), _theirs()])),
-        "ANSIBLE_STDOUT_CALLBACK": "kcluster.kafka.events",
-        "ANSIBLE_PIPELINING": "true",
-        "ANSIBLE_GATHERING": "explicit",
-        "ANSIBLE_INJECT_FACT_VARS": "false",
-        "ANSIBLE_PYTHON_INTERPRETER": "/usr/bin/python3",
-        "ANSIBLE_HOST_KEY_CHECKING": "true",
-        "ANSIBLE_FORCE_COLOR": "false",  # which CI sets, and diffs would carry
-        "ANSIBLE_RETRY_FILES_ENABLED": "false",
-        "ANSIBLE_DEPRECATION_WARNINGS": "false",
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets(inventory)),
     }
     # What people set for their way to the hosts stays.
