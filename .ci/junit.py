@@ -34,8 +34,10 @@ def _suite(folder: Path, word: str, code: int, seconds: float) -> ElementTree.El
 
 
 def _verdict(folder: Path, word: str, code: int, seconds: float) -> ElementTree.Element:
-    said = (folder / f"{word}.log").read_text(errors="replace") if code else ""
-    case = _case(word, f"kcluster {word}", f"exit code {code}\n{said}" if code else "")
+    result = _result(folder / f"{word}.json")
+    problems = "\n".join(map(str, result.get("problems") or ())) if isinstance(result, dict) else ""
+    said = f"{problems}\n{(folder / f'{word}.log').read_text(errors='replace')}".strip()
+    case = _case(word, f"kcluster {word}", f"exit code {code}: {said}" if code else "")
     case.set("time", f"{seconds:.2f}")
     return case
 

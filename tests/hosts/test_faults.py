@@ -76,7 +76,7 @@ def test_the_next_run_repairs_what_a_killed_control_node_left(fleet: NewFleet, m
     left = solo.lab.ssh("h1", "ls -A /opt/kafka /etc/kafka /var/lib/kafka /var/lib/zookeeper")
     assert ".partial" not in left
     assert ".new" not in left
-    outcomes = [run["outcome"] for run in json.loads(solo.run("history", "-n", "solo", "-o", "json").stdout)]
+    outcomes = [run["outcome"] for run in json.loads(solo.run("history", "-n", "solo", "-o", "json").stdout)["runs"]]
     assert outcomes == ["interrupted", "done"]
     assert "nothing had to change" in solo.run("provision", "-i", str(solo.inventory), "--yes", "--no-smoke").stdout
 

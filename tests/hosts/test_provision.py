@@ -61,7 +61,7 @@ def test_from_bare_hosts_to_a_changed_cluster_and_nothing_is_lost(fleet: NewFlee
     assert any("log.cleaner.threads" in line for line in result["settings"])
     assert started(trio) == starts
 
-    history = json.loads(trio.run("history", "-i", str(trio.inventory), "-o", "json").stdout)
+    history = json.loads(trio.run("history", "-i", str(trio.inventory), "-o", "json").stdout)["runs"]
     assert [run["outcome"] for run in history] == ["done"] * 4
 
 

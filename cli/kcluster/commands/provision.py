@@ -34,9 +34,7 @@ def provision(
             "--limit", "-l", metavar="HOST", autocompletion=complete.nodes, help="Only this host; repeatable."
         ),
     ] = None,
-    no_smoke: Annotated[
-        bool, typer.Option("--no-smoke", help="Leave out the topics and the proof at the end.")
-    ] = False,
+    no_smoke: Annotated[bool, typer.Option("--no-smoke", help="Leave out the proof at the end.")] = False,
     gate_timeout: GateTimeout = 600.0,
     unsafe_partitions: UnsafePartitions = False,
     client_config: ClientConfig = None,

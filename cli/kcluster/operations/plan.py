@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kcluster import inventory
 from kcluster import plan as planning
@@ -60,8 +60,8 @@ def of(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka) -> Plan:
     return replace(made, notes=(*made.notes, *notes))
 
 
-def seen_all(answers: Mapping[str, HostSeen | KclusterError]) -> dict[str, HostSeen]:
-    """What was seen, unless a host did not say: then the errors of all such hosts at once."""
+def seen_all(answers: Mapping[str, T | KclusterError]) -> dict[str, T]:
+    """What every host said, unless a host did not say: then the errors of all such hosts at once."""
     problems = {name: answer for name, answer in answers.items() if isinstance(answer, KclusterError)}
     if not problems:
         return {name: answer for name, answer in answers.items() if not isinstance(answer, KclusterError)}

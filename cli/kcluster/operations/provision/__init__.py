@@ -56,7 +56,8 @@ class Task:
 
 def provision(task: Task, hosts: Connections, agree: Agree, watch: Watch) -> Provisioned:
     """Bring the hosts to what the inventory says; a run that was interrupted anywhere is repaired by the next one."""
-    watch.phase(f"take the lock of {task.cluster.name}")
+    watch.phase(f"enter {len(task.part.hosts)} hosts and take the lock of {task.cluster.name}")
+    _enter(task, hosts)
     others = {host.name for host in task.cluster.hosts} - {host.name for host in task.part.hosts}
     with (
         locked(task.cluster, hosts, task.words, without=others) as lock,
@@ -70,8 +71,13 @@ def provision(task: Task, hosts: Connections, agree: Agree, watch: Watch) -> Pro
             agree(plan)
         done = _carry_out(task, plan, hosts, lock, phases)
         if not done.holds:
-            journal.said_no(done.proof)
+            journal.said_no(done.problems[0])
         return done
+
+
+def _enter(task: Task, hosts: Connections) -> None:
+    """Make sure that every host lets us in, and tell all at once which do not."""
+    seen_all(hosts.run("true", only=[host.name for host in task.part.hosts]))
 
 
 def _check(task: Task, hosts: Connections, phases: Phases) -> None:
@@ -124,7 +130,7 @@ def _carry_out(task: Task, plan: Plan, hosts: Connections, lock: Lock, phases: P
             reasons = {restart.node: "; ".join(restart.reasons) for restart in plan.restarts}
             report = roll_with(task.gates, reasons, hosts, phases.say, phases.note, check=lock.check)
             restarted = [f"{step.node} on {step.host} in {step.seconds:.1f} s: {step.reason}" for step in report.steps]
-    proof = proving.prove(task.cluster, task.kafka, phases, thorough=task.prove and not task.limit)
+    proof = proving.prove(task.cluster, task.kafka, phases, whole=not task.limit, smoke_too=task.prove)
     return Provisioned(
         name=task.cluster.name,
         summary=describe(task.cluster),
@@ -134,7 +140,7 @@ def _carry_out(task: Task, plan: Plan, hosts: Connections, lock: Lock, phases: P
         restarted=tuple(restarted),
         topics=proof.topics,
         proof=proof.sentence,
-        holds=proof.holds,
+        problems=proof.problems,
         seconds=phases.seconds,
     )
 

@@ -24,7 +24,6 @@ PLAYBOOK = "kcluster.kafka.provision"
 _STATES = {
     Status.STARTED: StepState.STARTED,
     Status.OK: StepState.OK,
-    Status.SKIPPED: StepState.OK,
     Status.CHANGED: StepState.CHANGED,
     Status.FAILED: StepState.FAILED,
     Status.UNREACHABLE: StepState.FAILED,
@@ -59,6 +58,8 @@ def apply(
 
 def tell(event: Event, phases: Phases) -> None:
     """One event of Ansible, as a step of its host."""
+    if event.status is Status.SKIPPED:  # it was not for this host
+        return
     failed = {"message": event.message} if _STATES[event.status] is StepState.FAILED else {}
     phases.step(event.host, event.task, _STATES[event.status], **failed)
 

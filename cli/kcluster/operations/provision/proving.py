@@ -20,35 +20,50 @@ MESSAGES = 300
 """Enough to go through every broker and listener; `kcluster smoke` takes more."""
 
 _HEALTHY_WITHIN = 60.0
+_PART_HEALTHY_WITHIN = 10.0
+_FIRST = 5
 
 
 @dataclass(frozen=True)
 class Proof:
     """What was found after the change."""
 
-    topics: int
+    topics: int = 0
     """How many changes of topics were made."""
-    sentence: str
-    holds: bool
+    sentence: str = ""
+    """The verdict of the smoke test; nothing when it was not asked for."""
+    problems: tuple[str, ...] = ()
+    """Why the cluster is not as it should be; nothing when it is."""
 
 
-def prove(cluster: Cluster, kafka: Kafka, phases: Phases, *, thorough: bool) -> Proof:
-    """Wait for health, bring the declared topics into being, and prove the cluster with real messages."""
+def prove(cluster: Cluster, kafka: Kafka, phases: Phases, *, whole: bool, smoke_too: bool) -> Proof:
+    """Wait for health, bring the declared topics into being, and prove the cluster with real messages.
+
+    Where only a part of the hosts was provisioned, the others may be why it is not healthy: it is only said.
+    """
+    within = _HEALTHY_WITHIN if whole else _PART_HEALTHY_WITHIN
     with phases.phase("verify", "verify health"):
-        health = until_healthy(kafka, cluster, within=_HEALTHY_WITHIN, progress=phases.say)
-    if not health.ok and thorough:
-        failed = [f"{check.name}: {check.detail}" for check in health.checks if not check.ok]
+        health = until_healthy(kafka, cluster, within=within, progress=phases.say)
+    sick = tuple(f"{check.name}: {check.detail}" for check in health.checks if not check.ok)
+    if not whole:
+        return Proof(problems=sick)
+    if sick:
         raise RefusedError(
-            f"{cluster.name} was changed and is not healthy after {_HEALTHY_WITHIN:.0f} s",
-            details="\n".join(failed),
+            f"{cluster.name} was changed and is not healthy after {within:.0f} s",
+            details="\n".join(sick),
             resolution="see kcluster health and kcluster logs; the next provision goes on from here",
         )
-    made = _topics(cluster, kafka, phases) if thorough and cluster.topics else 0
-    if not thorough:
-        return Proof(made, "", holds=True)
+    made = _topics(cluster, kafka, phases) if cluster.topics else 0
+    if not smoke_too:
+        return Proof(made)
     with phases.phase("smoke", "prove with real messages"):
         verdict = smoke(kafka, cluster.brokers, messages=MESSAGES)
-    return Proof(made, verdict.sentence, verdict.holds)
+    problems = (
+        ()
+        if verdict.holds
+        else (*verdict.problems, *(f"{fault.flaw} {fault.detail}" for fault in verdict.verdict.faults[:_FIRST]))
+    )
+    return Proof(made, verdict.sentence, problems or (() if verdict.holds else (verdict.sentence,)))
 
 
 def _topics(cluster: Cluster, kafka: Kafka, phases: Phases) -> int:

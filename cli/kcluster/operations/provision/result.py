@@ -33,18 +33,24 @@ class Provisioned(Result):
     topics: int
     proof: str
     """The verdict of the smoke test in one sentence; nothing when it was not asked for."""
-    holds: bool
+    problems: tuple[str, ...]
+    """Why the cluster is not as it should be; nothing when all is well."""
     seconds: Mapping[str, float]
     """By phase, in order."""
 
     @property
+    def holds(self) -> bool:
+        """Whether the cluster is healthy and keeps what it acknowledges, as far as it was asked."""
+        return not self.problems
+
+    @property
     def exit_code(self) -> ExitCode:
-        """NO when the proof does not hold."""
+        """NO when the cluster is not as it should be."""
         return ExitCode.DONE if self.holds else ExitCode.NO
 
     def data(self) -> Any:
-        """The fields."""
-        return asdict(self)
+        """The fields and the verdict."""
+        return {**asdict(self), "holds": self.holds}
 
     def view(self) -> Iterable[Block]:
         """What changed, the phases, the proof, and the bootstrap line last, where it is copied from."""
@@ -55,6 +61,7 @@ class Provisioned(Result):
         yield Cell(f"{sum(self.seconds.values()):.1f} s: {phases}", Tone.DIM)
         if self.proof:
             yield Cell(self.proof, Tone.GOOD if self.holds else Tone.BAD)
+        yield from (Cell(problem, Tone.BAD) for problem in self.problems)
         yield Cell(f"{self.name}: {self.summary}, {self._changes()}", Tone.GOOD if self.holds else Tone.BAD)
         yield f"bootstrap: {self.bootstrap}"
 
