@@ -27,6 +27,7 @@ UNTRUE = """
 def test_every_role_has_a_scenario_and_two_debian_releases_are_used(project: Path) -> None:
     roles = {path.name for path in (project / "roles").iterdir() if path.is_dir()}
     assert set(scenarios()) == {*roles, "cluster"}
+    assert all((folder / "verify.yml").exists() for folder in scenarios().values())  # molecule goes on without it
     files = [(folder / "molecule.yml").read_text() for folder in scenarios().values()]
     assert {suite for text in files for suite in re.findall(r"suite: .*-(\w+)}", text)} == {"bookworm", "trixie"}
 
@@ -43,10 +44,11 @@ def test_a_scenario_fails_whose_check_mode_is_untrue_and_its_hosts_go(
 ) -> None:
     scenario, lab = tmp_path / "molecule" / "untrue", fresh_name()
     scenario.mkdir(parents=True)
-    (scenario / "converge.yml").write_text(UNTRUE)
+    for step in ("converge", "verify"):
+        (scenario / f"{step}.yml").write_text(UNTRUE)
     (scenario / "molecule.yml").write_text((project / "roles/host/molecule/default/molecule.yml").read_text())
     assert run(scenario, lab) != 0
-    said = capfd.readouterr().out
+    said = capfd.readouterr().err
     assert "untrue > idempotence: Executed: Successful" in said
     assert "untrue > verify: Executed: Failed" in said
     assert not (labs() / lab).exists()
