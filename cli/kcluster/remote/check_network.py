@@ -15,7 +15,7 @@ def network(wanted: dict[str, Any]) -> dict[str, Any]:
     """Knock at every door of the others, and hold the own doors open until all of them have knocked."""
     begun, patience = time.time(), wanted["patience"]
     doors = [Door(each, begun + patience + 1) for each in wanted["open"]]
-    knocks = [Knock(each, begun + patience) for each in wanted["knock"]]
+    knocks = [Knock(each, begun if each in wanted["once"] else begun + patience) for each in wanted["knock"]]
     names = {name: resolved(name) for name in wanted["own_names"]}
     for thread in [*knocks, *doors]:
         thread.join()

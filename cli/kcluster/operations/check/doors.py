@@ -78,18 +78,31 @@ def ours(unit: str, node: Node) -> bool:
 
 
 def questions(cluster: Cluster, told: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
-    """What each host that can be asked must open and where it must knock, as JSON for the script."""
+    """What each host that can be asked must open and where it must knock, as JSON for the script.
+
+    A door that nobody opens for this, because nodes run there, stays as it is: one knock tells.
+    """
     alive = running(cluster, told)
     wanted = [door for door in doors(cluster) if door.host in told]
     closed = {(node.host.name, port) for node in cluster.nodes if node.name not in alive for port in _own_ports(node)}
-    return {
-        host: {
-            "open": list(_openings(host, wanted, closed - {(host, port) for port in seen.ports}, told)),
-            "knock": list(dict.fromkeys((door.address, door.port) for door in wanted if host in door.callers)),
-            "own_names": own_names(cluster, host),
-        }
+    opened = {
+        host: list(_openings(host, wanted, closed - {(host, port) for port in seen.ports}, told))
         for host, seen in told.items()
     }
+    soon = {(host, opening["port"]) for host, openings in opened.items() for opening in openings}
+    return {
+        host: {
+            "open": opened[host],
+            "knock": _knocks(door for door in wanted if host in door.callers),
+            "once": _knocks(door for door in wanted if host in door.callers and (door.host, door.opens) not in soon),
+            "own_names": own_names(cluster, host),
+        }
+        for host in told
+    }
+
+
+def _knocks(wanted: Iterable[Door]) -> list[tuple[str, int]]:
+    return list(dict.fromkeys((door.address, door.port) for door in wanted))
 
 
 def _openings(

@@ -110,6 +110,7 @@ def test_each_host_opens_what_is_closed_and_knocks_at_what_it_needs(cluster: Clu
     assert sorted(asked["h1"]["knock"]) == sorted(
         (f"10.0.0.{number}", port) for number in (2, 3) for port in (2181, 2888, 3888, 9092)
     )
+    assert asked["h1"]["once"] == []
 
 
 def test_ports_of_a_node_that_runs_and_of_hosts_that_are_away_are_left_alone(cluster: Cluster) -> None:
@@ -118,6 +119,7 @@ def test_ports_of_a_node_that_runs_and_of_hosts_that_are_away_are_left_alone(clu
     asked = doors.questions(cluster, told.hosts)
     assert {door["port"]: door["expected"] for door in asked["h1"]["open"]} == {9092: 1}
     assert {address for address, _ in asked["h1"]["knock"]} == {"10.0.0.2"}
+    assert sorted(asked["h2"]["once"]) == [(H1, 2181), (H1, 2888), (H1, 3888)]
 
 
 def test_every_host_knows_the_names_under_which_others_know_it(cluster: Cluster) -> None:

@@ -92,6 +92,7 @@ def test_doors_open_only_for_those_who_are_expected() -> None:
     wanted = {
         "open": [{"port": port, "host": "127.0.0.1", "expected": 1}],
         "knock": [["127.0.0.1", port], ["name.invalid", 9092]],
+        "once": [],
         "own_names": ["127.0.0.1", "name.invalid"],
         "patience": 1.0,
     }
@@ -102,6 +103,17 @@ def test_doors_open_only_for_those_who_are_expected() -> None:
     assert told.ended - told.begun < 2
 
 
+def test_one_knock_tells_where_nobody_is_about_to_open() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        door = ["127.0.0.1", free.getsockname()[1]]
+    told = facts.network(
+        run("check_network", {"open": [], "knock": [door], "once": [door], "own_names": [], "patience": 30.0})
+    )
+    assert told.knocks == {tuple(door): "refused"}
+    assert told.ended - told.begun < 10
+
+
 def test_a_door_that_cannot_be_opened_says_why() -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -110,6 +122,7 @@ def test_a_door_that_cannot_be_opened_says_why() -> None:
         wanted = {
             "open": [{"port": port, "host": "127.0.0.1", "expected": 1}],
             "knock": [],
+            "once": [],
             "own_names": [],
             "patience": 0,
         }
