@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
@@ -29,6 +31,7 @@ class ActionModule(ActionBase):
         """Wait at the gate that the task names."""
         super().run(tmp, task_vars)
         args = self._checked()
+        _client_there()
         found = reading.cluster(task_vars or {})
         nodes = reading.nodes(found, str((task_vars or {})["inventory_hostname"]), _PARTS[args["part"]])
         if not nodes:
@@ -70,6 +73,15 @@ class ActionModule(ActionBase):
         start = Began(node, int(began.get("since", 0)), int(began.get("log_size", 0)))
         roll.come_back([start], _Host(self), Display().display, asking.patience, lambda: asking.after_start(node))
         return facts
+
+
+def _client_there() -> None:
+    """Refuse at the first node of any kind what only the first broker would need, after all others were restarted."""
+    if find_spec("confluent_kafka") is None:
+        raise AnsibleActionFail(
+            "the gates ask brokers with confluent-kafka, and Ansible's Python has none; nothing was stopped\n"
+            f"try: {sys.executable} -m pip install confluent-kafka; or restart with kcluster restart -i INV"
+        )
 
 
 class _Host:

@@ -61,6 +61,16 @@ def test_a_word_it_does_not_know_is_refused(gate: Callable[..., Any]) -> None:
         gate("h1", OpenGates(), part="brokers", moment="now")
 
 
+def test_without_the_client_of_the_brokers_it_refuses_at_the_first_node_of_any_kind(
+    gate: Callable[..., Any], plugin: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ansible.errors import AnsibleActionFail
+
+    monkeypatch.setattr(plugin("action.gate"), "find_spec", lambda name: None)
+    with pytest.raises(AnsibleActionFail, match=r"nothing was stopped\ntry: .* -m pip install confluent-kafka"):
+        gate("h1", OpenGates(), part="keepers", moment="before")
+
+
 def test_its_documentation_names_its_words(plugin: Callable[[str], ModuleType]) -> None:
     import yaml
 
