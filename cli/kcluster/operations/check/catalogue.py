@@ -17,6 +17,14 @@ class Story:
     fix: str
 
 
+SWAPPINESS, MAPS = 10, 262_144
+
+
+def sysctl(key: str, value: int) -> str:
+    """The line that sets a kernel setting now and for good; it adds to the file, which has several."""
+    return f"echo '{key} = {value}' >> /etc/sysctl.d/60-kafka.conf && sysctl --system"
+
+
 _STORIES = (
     Story(
         "ssh",
@@ -46,8 +54,9 @@ _STORIES = (
     Story(
         "os-family",
         "the system is one that the roles know: Debian, Ubuntu, RHEL and their kin",
-        "Paths, package names and the service manager differ between systems; these families are tested.",
-        "It may well work, because all that is needed is systemd, Python and Java; nobody has tried it.",
+        "Paths, package names and the service manager differ between systems. kcluster is tested on Debian 11, 12 and "
+        "13; the others of these families are known to the roles, and nobody has tried them.",
+        "It may well work, because all that is needed is systemd, Python and Java.",
         "Install Java yourself, and try `kcluster plan` and `kcluster provision` on a host that you can lose.",
     ),
     Story(
@@ -221,17 +230,19 @@ _STORIES = (
     ),
     Story(
         "swappiness",
-        "vm.swappiness is 10 or less where there is swap",
+        f"vm.swappiness is {SWAPPINESS} or less where there is swap, better 1",
         "The default of 60 gives memory of programs away to gain page cache, long before memory is short.",
         "Parts of the heap land in swap although the host has memory; see `swap`.",
-        "echo 'vm.swappiness = 1' > /etc/sysctl.d/60-kafka.conf && sysctl --system",
+        sysctl("vm.swappiness", 1) + " `kcluster check --fix` and the role `host` set it to 1 as well, in "
+        "/etc/sysctl.d/60-kcluster-kafka.conf.",
     ),
     Story(
         "max-map-count",
-        "vm.max_map_count is at least 262144 on brokers",
+        f"vm.max_map_count is at least {MAPS} on brokers",
         "A broker maps two index files for each segment; the default of 65530 is used up at about 30 000 segments.",
         "The broker ends with `Map failed` (OutOfMemoryError) although memory is free, often after months.",
-        "echo 'vm.max_map_count = 262144' > /etc/sysctl.d/60-kafka.conf && sysctl --system",
+        sysctl("vm.max_map_count", MAPS) + " `kcluster check --fix` and the role `host` set it as well, in "
+        "/etc/sysctl.d/60-kcluster-kafka.conf.",
     ),
     Story(
         "open-files",
@@ -239,7 +250,7 @@ _STORIES = (
         "The unit sets LimitNOFILE itself: ulimit and limits.conf do not count for it. The kernel's fs.nr_open is "
         "the bound.",
         "systemd cannot set the limit, and the unit does not start (status 205/LIMITS).",
-        "echo 'fs.nr_open = 1048576' > /etc/sysctl.d/60-kafka.conf && sysctl --system",
+        sysctl("fs.nr_open", 1_048_576),
     ),
     Story(
         "huge-pages",

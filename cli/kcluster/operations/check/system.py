@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kcluster.clients.java import Java as Runtime
 from kcluster.model.node import Kind
 from kcluster.operations.check.answers import Answer, Severity
+from kcluster.operations.check.catalogue import MAPS, SWAPPINESS, sysctl
 
 if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 KNOWN = {"debian", "ubuntu", "rhel", "fedora", "centos", "rocky", "almalinux", "ol"}
 OPEN_FILES = 200_000
 """What the units ask for with LimitNOFILE."""
-MAPS, SWAPPINESS = 262_144, 10
 SHELL_SECONDS = 1.0
 KERNEL = ("vm/swappiness", "vm/max_map_count", "fs/nr_open")
 _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
@@ -135,9 +135,9 @@ def swappiness(name: str, host: Host) -> Answer:
     if not value.isdigit() or int(value) <= SWAPPINESS:
         return Answer("swappiness", Severity.OK, name, f"vm.swappiness is {value or 'not known'}")
     severity = Severity.WARNING if host.swaps else Severity.INFO
-    fix = _sysctl("vm.swappiness", 1)
+    fix = sysctl("vm.swappiness", 1)
     told = f"vm.swappiness is {value}"
-    return Answer("swappiness", severity, name, told, f"{SWAPPINESS} or less", fix, fixable=True)
+    return Answer("swappiness", severity, name, told, f"{SWAPPINESS} or less, better 1", fix, fixable=True)
 
 
 def maps(name: str, host: Host) -> Answer:
@@ -145,7 +145,7 @@ def maps(name: str, host: Host) -> Answer:
     value = host.kernel.get("vm/max_map_count", "")
     if not value.isdigit() or int(value) >= MAPS:
         return Answer("max-map-count", Severity.OK, name, f"vm.max_map_count is {value or 'not known'}")
-    fix = _sysctl("vm.max_map_count", MAPS)
+    fix = sysctl("vm.max_map_count", MAPS)
     return Answer(
         "max-map-count", Severity.WARNING, name, f"vm.max_map_count is {value}", f"{MAPS} or more", fix, fixable=True
     )
@@ -157,11 +157,7 @@ def open_files(name: str, host: Host) -> Answer:
     if not value.isdigit() or int(value) >= OPEN_FILES:
         return Answer("open-files", Severity.OK, name, f"the kernel allows {value or 'an unknown number'}")
     told = f"the kernel allows {value} for one process"
-    return Answer("open-files", Severity.ERROR, name, told, f"{OPEN_FILES} or more", _sysctl("fs.nr_open", 1_048_576))
-
-
-def _sysctl(key: str, value: int) -> str:
-    return f"echo '{key} = {value}' >> /etc/sysctl.d/60-kafka.conf && sysctl --system"
+    return Answer("open-files", Severity.ERROR, name, told, f"{OPEN_FILES} or more", sysctl("fs.nr_open", 1_048_576))
 
 
 def huge_pages(name: str, host: Host) -> Answer:
