@@ -50,9 +50,9 @@ def check(
     with Connections(target.logins) as hosts:
         checked = operation.check(cluster, hosts, show.progress, strict=strict)
         if fix and checked.fixable:
-            show.progress(f"to repair: {repairing.described(checked.fixable)}")
+            show.progress(f"to repair: {operation.described(checked.fixable)}")
             confirm("Repair them?", yes=yes)
             password = next(iter(target.logins.values())).become_password
             repairing.repair(target.loaded.path, checked.fixable, show.progress, become_password=password)
-            checked = replace(operation.check(cluster, hosts, show.progress, strict=strict), repaired=True)
+            checked = replace(operation.check(cluster, hosts, show.progress, strict=strict), tried=checked.fixable)
     return replace(checked, every=every)

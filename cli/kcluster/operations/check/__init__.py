@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kcluster.errors import KclusterError, UsageError
 from kcluster.operations.check import asking, disks, network, system
-from kcluster.operations.check.answers import Answer, Checked, Severity, ranked
+from kcluster.operations.check.answers import Answer, Checked, Severity, described, ranked
 from kcluster.operations.check.catalogue import STORIES
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kcluster.operations.check.asking import Told
     from kcluster.results import Progress
 
-__all__ = ["Answer", "Checked", "Severity", "check", "judge"]
+__all__ = ["Answer", "Checked", "Severity", "check", "described", "judge"]
 
 
 def check(cluster: Cluster, connections: Connections, progress: Progress, *, strict: bool = False) -> Checked:

@@ -48,8 +48,8 @@ class Checked(Result):
     strict: bool = False
     every: bool = False
     """Whether the view lists what is good as well."""
-    repaired: bool = False
-    """Whether `--fix` has done already what it can."""
+    tried: tuple[Answer, ...] = ()
+    """What `--fix` has tried to repair already."""
 
     @property
     def unreachable(self) -> tuple[str, ...]:
@@ -60,6 +60,12 @@ class Checked(Result):
     def fixable(self) -> tuple[Answer, ...]:
         """What `--fix` can repair."""
         return tuple(each for each in self.answers if each.fixable and each.severity is not Severity.OK)
+
+    @property
+    def unrepaired(self) -> tuple[Answer, ...]:
+        """What `--fix` tried to repair, and what still is not good."""
+        bad = {(each.id, each.host) for each in self.answers if each.severity is not Severity.OK}
+        return tuple(each for each in self.tried if (each.id, each.host) in bad)
 
     @property
     def ok(self) -> bool:
@@ -85,6 +91,7 @@ class Checked(Result):
             "strict": self.strict,
             "counts": {str(severity): self.count(severity) for severity in Severity},
             "unreachable": list(self.unreachable),
+            "not_repaired": [{"id": each.id, "host": each.host} for each in self.unrepaired],
             "checks": [asdict(each) for each in self.answers],
         }
 
@@ -92,7 +99,9 @@ class Checked(Result):
         """What was found by severity, what to do, and the verdict last."""
         groups = _alike(each for each in self.answers if self.every or each.severity is not Severity.OK)
         yield Grid(("RESULT", "CHECK", "HOST", "FOUND"), [_row(first, hosts) for first, hosts in groups])
-        yield from _ways_out(groups, hint=not self.repaired)
+        yield from _ways_out(groups, hint=not self.tried)
+        if self.unrepaired:
+            yield Cell(f"not repaired: {described(self.unrepaired)}", Tone.BAD)
         yield Cell(f"{self.cluster}: {self._verdict()}", Tone.GOOD if self.ok else Tone.BAD)
 
     def _verdict(self) -> str:
@@ -104,6 +113,14 @@ class Checked(Result):
         good = f"{self.count(Severity.OK)} of {len(self.answers)} checks are good"
         refused = " - warnings count as errors" if self.strict and not self.count(Severity.ERROR) else ""
         return "; ".join([good, ", ".join(words)] if words else [good]) + ("" if self.ok else refused)
+
+
+def described(answers: Iterable[Answer]) -> str:
+    """Which checks on which hosts: "java-version on h1 and h2, max-map-count on h3"."""
+    hosts: dict[str, list[str]] = {}
+    for each in answers:
+        hosts.setdefault(each.id, []).append(each.host)
+    return ", ".join(f"{word} on {some(names)}" for word, names in hosts.items())
 
 
 def ranked(answers: Iterable[Answer], order: Iterable[str]) -> tuple[Answer, ...]:

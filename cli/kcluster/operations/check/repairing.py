@@ -6,22 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcluster.model.finding import some
-
 if TYPE_CHECKING:
     from kcluster.clients.ansible import Event, Outcome
     from kcluster.operations.check.answers import Answer
     from kcluster.results import Progress
 
 PLAYBOOK = "kcluster.kafka.prepare"
-
-
-def described(answers: Iterable[Answer]) -> str:
-    """What would be repaired: "java-version on h1 and h2, max-map-count on h3"."""
-    hosts: dict[str, list[str]] = {}
-    for each in answers:
-        hosts.setdefault(each.id, []).append(each.host)
-    return ", ".join(f"{word} on {some(names)}" for word, names in hosts.items())
 
 
 def repair(inventory: Path, answers: Iterable[Answer], progress: Progress, *, become_password: str = "") -> Outcome:

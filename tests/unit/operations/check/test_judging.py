@@ -252,3 +252,13 @@ def test_what_is_the_same_on_several_hosts_is_one_row_and_the_verdict_comes_last
     assert "--fix" in more
     assert verdict.startswith("trio: ")
     assert verdict.endswith("checks are good; 2 errors")
+
+
+def test_what_fix_tried_and_did_not_help_is_told_with_its_hosts(cluster: Cluster) -> None:
+    before = judge(cluster, with_host(good(cluster), "h1", kernel={"vm/max_map_count": "65530"}))
+    refused = replace(before, tried=before.fixable)
+    assert "not repaired: max-map-count on h1" in [getattr(block, "text", block) for block in refused.view()]
+    assert refused.data()["not_repaired"] == [{"id": "max-map-count", "host": "h1"}]
+    assert refused.exit_code is ExitCode.DONE
+    helped = replace(judge(cluster, good(cluster)), tried=before.fixable)
+    assert not any("not repaired" in str(getattr(block, "text", block)) for block in helped.view())
