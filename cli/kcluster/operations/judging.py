@@ -18,6 +18,8 @@ LEVEL_WITHIN_MS = 2000
 """A controller that was level with its leader so recently keeps up; a follower fetches every half second."""
 
 _SHOWN = 4
+_NO_COPY = "these partitions have no copy to spare (replicas <= min.insync.replicas)"
+_ONE_BY_ONE = "stop one broker at a time, and start it again before the next"
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Reason:
     text: str
     partitions: tuple[str, ...] = ()
     """The partitions it is about: "orders-3"."""
+    remedy: str = ""
+    """What to do where waiting does not help."""
 
     def __str__(self) -> str:
         """One line, with the first partitions."""
@@ -61,7 +65,11 @@ def majority_lost(metadata: Ensemble | Quorum, leaving: Collection[str]) -> Iter
     gone = [name for name in every if name in leaving]
     if gone and (len(every) - len(gone)) * 2 <= len(every):
         kind = "ZooKeeper servers" if isinstance(metadata, Ensemble) else "controllers"
-        yield Reason(f"without {', '.join(gone)} there is no majority of {len(every)} {kind}")
+        spare = (len(every) - 1) // 2
+        remedy = f"stop at most {spare} at a time, and start {'it' if spare == 1 else 'them'} again before the next"
+        few = f"3 {kind} can do without one, {len(every)} cannot"
+        text = f"without {', '.join(gone)} there is no majority of {len(every)} {kind}"
+        yield Reason(text, remedy=remedy if spare else few)
 
 
 def ensemble_without(
@@ -140,8 +148,22 @@ def brokers_missing(leaving: Collection[int], views: Mapping[int, View | Kcluste
 
 def too_few_copies(leaving: Collection[int], views: Iterable[View], least: Mapping[str, int | None]) -> list[Reason]:
     """The partitions that would have too few copies even with every copy in sync."""
-    found = _partitions(views, leaving, least, lambda part: part.replicas)
-    return [Reason("these partitions have no copy to spare (replicas <= min.insync.replicas)", found)] if found else []
+    views = list(views)
+
+    def without(brokers: Collection[int]) -> tuple[str, ...]:
+        return _partitions(views, brokers, least, lambda part: part.replicas)
+
+    alone = tuple(sorted({name for broker in leaving for name in without({broker})}))
+    together = tuple(name for name in without(leaving) if name not in alone)
+    names = " and ".join(f"broker-{number}" for number in sorted(leaving))
+    return [
+        reason
+        for reason in (
+            Reason(_NO_COPY, alone, "give these topics more replicas"),
+            Reason(f"{names} together hold too many copies of these partitions", together, _ONE_BY_ONE),
+        )
+        if reason.partitions
+    ]
 
 
 def copies_at_risk(

@@ -136,10 +136,11 @@ def refuse_unsafe(asking: Gates, together: Sequence[Sequence[Node]]) -> None:
     reasons = [reason for nodes in together for reason in asking.unsafe(nodes)]
     if not reasons or asking.unsafe_too:
         return
+    remedies = dict.fromkeys(reason.remedy for reason in reasons if reason.remedy)
     raise RefusedError(
         "some of this cannot be made safe, nothing was stopped",
         details="\n".join(dict.fromkeys(reason.full for reason in reasons)),
-        resolution="give these topics more replicas, or accept the gap with --unsafe-partitions",
+        resolution="; or ".join([*remedies, "accept the gap with --unsafe-partitions"]),
     )
 
 

@@ -53,6 +53,10 @@ def test_what_has_no_copy_to_spare_is_told_and_only_skipped_when_the_user_accept
     assert "single-0" in str(judging.too_few_copies({1}, [view(1, topic(), single)], {"orders": 2, "single": 1}))
     assert "orders-0" not in str(judging.too_few_copies({1}, [view(1, topic(), single)], {"orders": 2, "single": 1}))
     assert judging.too_few_copies({2}, [view(1, single)], {"single": 1}) == []
+    alone, together = judging.too_few_copies({1, 2}, [view(1, topic(), single)], {"orders": 2, "single": 1})
+    assert (alone.partitions, alone.remedy) == (("single-0",), "give these topics more replicas")
+    assert together.full == "broker-1 and broker-2 together hold too many copies of these partitions: orders-0"
+    assert together.remedy.startswith("stop one broker at a time")
     assert risk({1}, single, least=1) == ["too few copies would be in sync: single-0"]
     assert risk({1}, single, least=1, unsafe_too=True) == []
     assert risk({1}, topic(isr=(1, 2)), unsafe_too=True), "a partition that could be safe is still waited for"
@@ -107,6 +111,10 @@ def test_no_waiting_brings_a_majority_that_is_not_there():
     servers = tuple(Server(host=Host(f"h{n}", "x"), id=n) for n in (1, 2, 3))
     assert list(judging.majority_lost(Ensemble(servers), {"zookeeper-1"})) == []
     assert "no majority of 3" in str(list(judging.majority_lost(Ensemble(servers), {"zookeeper-1", "zookeeper-2"})))
+    (two,) = judging.majority_lost(Ensemble(servers), {"zookeeper-1", "zookeeper-2"})
+    assert two.remedy == "stop at most 1 at a time, and start it again before the next"
+    (pair,) = judging.majority_lost(Ensemble(servers[:2]), {"zookeeper-1"})
+    assert pair.remedy == "3 ZooKeeper servers can do without one, 2 cannot"
     assert "no majority of 2" in str(list(judging.majority_lost(Ensemble(servers[:2]), {"zookeeper-1"})))
     assert list(judging.majority_lost(Ensemble(servers[:1]), set())) == []
 

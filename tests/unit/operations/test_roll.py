@@ -52,9 +52,9 @@ def test_what_does_not_run_is_brought_back_first():
 def test_what_cannot_be_made_safe_is_refused_before_anything_is_touched():
     hosts = Hosts()
     with pytest.raises(RefusedError, match="nothing was stopped") as refused:
-        rolled(OpenGates(hopeless=(Reason("no copy to spare", ("t-0",)),)), hosts)
+        rolled(OpenGates(hopeless=(Reason("no copy to spare", ("t-0",), "more copies"),)), hosts)
     assert "t-0" in refused.value.details
-    assert "--unsafe-partitions" in refused.value.resolution
+    assert refused.value.resolution == "more copies; or accept the gap with --unsafe-partitions"
     assert hosts.orders == []
     rolled(OpenGates(hopeless=(Reason("no copy to spare"),), unsafe_too=True), hosts)
     assert len(hosts.orders) == 6
