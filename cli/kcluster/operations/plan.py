@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from kcluster.model.node import Node
     from kcluster.model.observed import HostSeen
 
+T = TypeVar("T")
+
 _OVERRIDES_WITHIN = 2.0
 
 

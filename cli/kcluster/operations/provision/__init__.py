@@ -130,7 +130,9 @@ def _carry_out(task: Task, plan: Plan, hosts: Connections, lock: Lock, phases: P
             reasons = {restart.node: "; ".join(restart.reasons) for restart in plan.restarts}
             report = roll_with(task.gates, reasons, hosts, phases.say, phases.note, check=lock.check)
             restarted = [f"{step.node} on {step.host} in {step.seconds:.1f} s: {step.reason}" for step in report.steps]
-    proof = proving.prove(task.cluster, task.kafka, phases, whole=not task.limit, smoke_too=task.prove)
+    proof = proving.prove(
+        task.cluster, task.kafka, phases, whole=not task.limit, smoke_too=task.prove, changed=not plan.nothing
+    )
     return Provisioned(
         name=task.cluster.name,
         summary=describe(task.cluster),

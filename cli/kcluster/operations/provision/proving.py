@@ -20,6 +20,8 @@ MESSAGES = 300
 """Enough to go through every broker and listener; `kcluster smoke` takes more."""
 
 _HEALTHY_WITHIN = 60.0
+_PROVEN_WITHIN = 60.0
+"""More than `kcluster smoke` takes: brokers that just started are slow at first."""
 _PART_HEALTHY_WITHIN = 10.0
 _FIRST = 5
 
@@ -36,10 +38,11 @@ class Proof:
     """Why the cluster is not as it should be; nothing when it is."""
 
 
-def prove(cluster: Cluster, kafka: Kafka, phases: Phases, *, whole: bool, smoke_too: bool) -> Proof:
+def prove(cluster: Cluster, kafka: Kafka, phases: Phases, *, whole: bool, smoke_too: bool, changed: bool) -> Proof:
     """Wait for health, bring the declared topics into being, and prove the cluster with real messages.
 
     Where only a part of the hosts was provisioned, the others may be why it is not healthy: it is only said.
+    Where nothing was changed, the handover within a group is left out: brokers let every new group wait for 3 s.
     """
     within = _HEALTHY_WITHIN if whole else _PART_HEALTHY_WITHIN
     with phases.phase("verify", "verify health"):
@@ -57,7 +60,7 @@ def prove(cluster: Cluster, kafka: Kafka, phases: Phases, *, whole: bool, smoke_
     if not smoke_too:
         return Proof(made)
     with phases.phase("smoke", "prove with real messages"):
-        verdict = smoke(kafka, cluster.brokers, messages=MESSAGES)
+        verdict = smoke(kafka, cluster.brokers, messages=MESSAGES, handover=changed, timeout=_PROVEN_WITHIN)
     problems = (
         ()
         if verdict.holds
