@@ -70,15 +70,22 @@ def seen_all(answers: Mapping[str, T | KclusterError]) -> dict[str, T]:
     first = next((p for p in problems.values() if isinstance(p, UnreachableError)), next(iter(problems.values())))
     if len(problems) == 1:
         raise first
-    raise type(first)(
+    from kcluster.clients.ssh import ways_out
+
+    ways = ways_out(problems)
+    way = next(way for name, way in ways.items() if problems[name] is first)
+    others = {name: other for name, other in ways.items() if other != way}
+    raise (UnreachableError if isinstance(first, UnreachableError) else type(first))(
         f"{len(problems)} of {len(answers)} hosts do not say how they are: {', '.join(problems)}",
-        details="\n".join(line for problem in problems.values() for line in _told(problem)),
-        resolution=first.resolution,
+        details="\n".join(line for name, problem in problems.items() for line in _told(problem, others.get(name, ""))),
+        resolution=way,
     )
 
 
-def _told(problem: KclusterError) -> list[str]:
-    return [problem.message, *(f"  {line}" for line in problem.details.splitlines())]
+def _told(problem: KclusterError, way_out: str) -> list[str]:
+    """A host's problem among others: its own way out is told where the last line of the whole does not tell it."""
+    way = [f"  try: {way_out}"] if way_out else []
+    return [problem.message, *(f"  {line}" for line in problem.details.splitlines()), *way]
 
 
 def in_charge(found: Mapping[str, str]) -> Roles:
