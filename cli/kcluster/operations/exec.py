@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from kcluster.clients.ssh import Connections, Login, Piece
+from kcluster.clients.ssh import Connections, Login, Piece, ways_out
 from kcluster.errors import ExitCode, KclusterError, RefusedError, UnreachableError, UsageError
 from kcluster.model.cluster import Cluster
 from kcluster.model.names import nearest
@@ -99,16 +99,25 @@ class Ran(Result):
 
     def _failure(self) -> KclusterError | None:
         """What went wrong, for all hosts in one."""
-        away = [outcome.problem for outcome in self.outcomes.values() if outcome.problem]
+        away = {host: outcome.problem for host, outcome in self.outcomes.items() if outcome.problem}
         failed = [f"{each.host} (code {each.code})" for each in self.outcomes.values() if each.code]
         if len(away) == 1 and not failed:
-            return away[0]
+            return next(iter(away.values()))
         if away:
-            details = [*(_in_short(problem) for problem in away), *(f"failed on {each}" for each in failed)]
-            return UnreachableError(
-                f"{len(away)} of {len(self.logins)} hosts cannot run it", details="\n".join(details)
-            )
+            return self._away(away, failed)
         return RefusedError(f"the command failed on {', '.join(failed)}") if failed else None
+
+    def _away(self, away: Mapping[str, KclusterError], failed: Sequence[str]) -> KclusterError:
+        """Several hosts that cannot be reached: each with what it says, a way out that they share told once."""
+        ways = ways_out(away)
+        last = {way: host for host, way in ways.items()}
+        told = [
+            line
+            for host, problem in away.items()
+            for line in (problem.message, problem.details and f"  {problem.details}", _way(ways[host], last, host))
+        ]
+        details = [*filter(None, told), *(f"failed on {each}" for each in failed)]
+        return UnreachableError(f"{len(away)} of {len(self.logins)} hosts cannot run it", details="\n".join(details))
 
 
 def chosen(cluster: Cluster, names: Sequence[str]) -> tuple[str, ...]:
@@ -142,5 +151,5 @@ def _run(hosts: Connections, host: str, command: str, become: bool, said: Simple
         said.put((host, problem))
 
 
-def _in_short(problem: KclusterError) -> str:
-    return f"{problem.message}\n  try: {problem.resolution}" if problem.resolution else problem.message
+def _way(way: str, last: Mapping[str, str], host: str) -> str:
+    return f"  try: {way}" if way and last[way] == host else ""

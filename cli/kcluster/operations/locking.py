@@ -109,8 +109,8 @@ class Lock:
         fresh = {name: _Holder(self._hosts, name, self._script) for name in names}
         self._holders = {**self._holders, **fresh}
         deadline = time.monotonic() + ANSWER
-        problems = [problem for name in fresh if (problem := self._problem(name, fresh[name].answer(deadline)))]
-        if problems:
+        found = {name: self._problem(name, holder.answer(deadline)) for name, holder in fresh.items()}
+        if problems := {name: problem for name, problem in found.items() if problem}:
             raise _worst(problems)
 
     def _problem(self, name: str, answer: Mapping[str, Any] | KclusterError) -> KclusterError | None:
@@ -259,12 +259,16 @@ def _script(cluster: str, owner: Owner, silence: float) -> str:
     return f"exec({whole!a})\n"
 
 
-def _worst(problems: Sequence[KclusterError]) -> KclusterError:
+def _worst(problems: Mapping[str, KclusterError]) -> KclusterError:
     """The one to tell: first of all who works on the cluster; the others in its details."""
-    first = next((problem for problem in problems if isinstance(problem, LockedError)), problems[0])
-    others = [problem.message for problem in problems if problem is not first]
+    every = list(problems.values())
+    first = next((problem for problem in every if isinstance(problem, LockedError)), every[0])
+    others = [problem.message for problem in every if problem is not first]
     details = "\n".join([*first.details.splitlines(), *dict.fromkeys(others)])
-    return type(first)(first.message, details=details, resolution=first.resolution)
+    from kcluster.clients.ssh import ways_out
+
+    way = next(way for name, way in ways_out(problems).items() if problems[name] is first)
+    return type(first)(first.message, details=details, resolution=way)
 
 
 def _clock(since: str) -> str:

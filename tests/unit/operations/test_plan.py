@@ -51,14 +51,20 @@ def test_the_one_host_that_does_not_say_is_told_in_its_own_words() -> None:
 
 def test_all_hosts_that_do_not_say_are_named_at_once_and_unreachable_counts_most() -> None:
     answers = {
-        "h1": RefusedError("h1 has no python3", details="sh: not found"),
+        "h1": RefusedError("h1 has no python3", details="sh: not found", resolution="install it"),
         "h2": UnreachableError("h2 does not answer", resolution="is it on?"),
         "h3": HostSeen("h3"),
     }
     with pytest.raises(UnreachableError) as caught:
         operation.seen_all(answers)
     assert caught.value.message == "2 of 3 hosts do not say how they are: h1, h2"
-    assert caught.value.details.splitlines() == ["h1 has no python3", "  sh: not found", "h2 does not answer"]
+    assert caught.value.details.splitlines() == [
+        "h1 has no python3",
+        "  sh: not found",
+        "  try: install it",
+        "h2 does not answer",
+    ]
+    assert caught.value.resolution == "is it on?"
 
 
 @pytest.mark.parametrize(

@@ -110,12 +110,14 @@ def test_a_process_that_does_not_answer_is_not_yet_running():
 
 
 def test_an_unreachable_host_is_a_row_among_the_others_and_told_with_its_way_out():
-    answers = {**seen(), HOSTS["broker-2"]: UnreachableError("no route to host", resolution="switch it on")}
+    host = HOSTS["broker-2"]
+    answers = {**seen(), host: UnreachableError(f"{host}: no route to host", resolution="switch it on")}
     found = of(ZOOKEEPER, answers, everyone(), "-i inv")
     assert states(found)["broker-2"] == "unreachable"
     assert states(found)["broker-1"] == "running"
     assert found.exit_code is ExitCode.UNREACHABLE
     assert "  try: switch it on" in list(found.view())
+    assert f"{host}: no route to host" in [getattr(block, "text", "") for block in found.view()]
 
 
 def test_a_process_that_runs_with_other_files_or_another_release_needs_a_restart():

@@ -10,5 +10,6 @@ with Connections(logins) as hosts:
 from kcluster.clients.ssh.connections import Connections
 from kcluster.clients.ssh.login import Answer, Login
 from kcluster.clients.ssh.running import Piece, Running
+from kcluster.clients.ssh.trust import UnknownKeyError, ways_out
 
-__all__ = ["Answer", "Connections", "Login", "Piece", "Running"]
+__all__ = ["Answer", "Connections", "Login", "Piece", "Running", "UnknownKeyError", "ways_out"]

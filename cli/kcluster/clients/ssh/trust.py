@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -13,7 +13,7 @@ from pathlib import Path
 from shlex import quote
 
 from kcluster.clients.ssh.way import Way
-from kcluster.errors import UnreachableError
+from kcluster.errors import KclusterError, UnreachableError
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,26 @@ class Known:
     key: bytes
     file: str
     revoked: bool = False
+
+
+class UnknownKeyError(UnreachableError):
+    """A host shows a key that nobody has said to be its own."""
+
+    way: Way | None = None
+    """The way to the host; none in an error that speaks for several."""
+
+
+def ways_out(problems: Mapping[str, KclusterError]) -> dict[str, str]:
+    """What to do about each host's problem; hosts whose keys go into one file by one line share that line."""
+    ways = [problem.way for problem in problems.values() if isinstance(problem, UnknownKeyError) and problem.way]
+
+    def way_out(problem: KclusterError) -> str:
+        if not isinstance(problem, UnknownKeyError) or not problem.way:
+            return problem.resolution
+        own = problem.way
+        return _scan(*(way for way in ways if (way.port, _file(way)) == (own.port, _file(own))))
+
+    return {name: way_out(problem) for name, problem in problems.items()}
 
 
 def known(way: Way) -> tuple[Known, ...]:
@@ -93,19 +113,22 @@ def _file(way: Way) -> str:
     return way.known_hosts[0] if way.known_hosts else str(Path.home() / ".ssh/known_hosts")
 
 
-def _scan(way: Way) -> str:
+def _scan(way: Way, *others: Way) -> str:
     port = "" if way.port == 22 else f"-p {way.port} "
     folder = Path(_file(way)).parent
     make = "" if folder.is_dir() else f"mkdir -p -m 700 {quote(str(folder))} && "
-    return f"{make}ssh-keyscan -H {port}{quote(way.address)} >> {quote(_file(way))}"
+    addresses = dict.fromkeys(quote(each.address) for each in (way, *others))
+    return f"{make}ssh-keyscan -H {port}{' '.join(addresses)} >> {quote(_file(way))}"
 
 
-def _unknown(way: Way, kind: str, key: bytes) -> UnreachableError:
-    return UnreachableError(
+def _unknown(way: Way, kind: str, key: bytes) -> UnknownKeyError:
+    problem = UnknownKeyError(
         f"{way.name}: the host key of {way.door} is not known",
         details=f"it shows {kind} {fingerprint(key)}; compare this with the host's own: ssh-keygen -lf /etc/ssh/...pub",
         resolution=_scan(way),
     )
+    problem.way = way
+    return problem
 
 
 def _changed(way: Way, kind: str, key: bytes, file: str) -> UnreachableError:

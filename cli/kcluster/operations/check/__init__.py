@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kcluster.clients.ssh import UnknownKeyError, ways_out
 from kcluster.errors import KclusterError, UsageError
 from kcluster.operations.check import asking, disks, network, system
 from kcluster.operations.check.answers import Answer, Checked, Severity, described, ranked
@@ -47,10 +48,11 @@ def _answers(cluster: Cluster, told: Told) -> Iterator[Answer]:
 
 def _doors_to_hosts(cluster: Cluster, told: Told) -> Iterator[Answer]:
     """Whether each host lets us in, and lets us do what must be done."""
+    ways = ways_out(told.unreachable)
     for host in cluster.hosts:
         name = host.name
         if problem := told.unreachable.get(name):
-            yield Answer("ssh", Severity.ERROR, name, _said(problem, name), "an answer over SSH", problem.resolution)
+            yield Answer("ssh", Severity.ERROR, name, _said(problem, name), "an answer over SSH", ways[name])
             continue
         yield Answer("ssh", Severity.OK, name, "answers")
         if problem := told.no_sudo.get(name):
@@ -63,5 +65,6 @@ def _doors_to_hosts(cluster: Cluster, told: Told) -> Iterator[Answer]:
 
 
 def _said(problem: KclusterError, name: str) -> str:
-    """The error without the host's name, which has a column of its own."""
-    return problem.message.removeprefix(f"{name}: ")
+    """The error without the host's name, which has a column of its own; of an unknown key its fingerprint too."""
+    shown = problem.details.partition(";")[0] if isinstance(problem, UnknownKeyError) else ""
+    return ", ".join(part for part in (problem.message.removeprefix(f"{name}: "), shown) if part)

@@ -42,13 +42,19 @@ def of(
 ) -> Status:
     """The status that follows from what was seen on the hosts and heard over the wire."""
     nodes = tuple(_node(node, seen[node.host.name], found.get(node.name)) for node in cluster.nodes)
-    problems = tuple(
-        Problem(host, answer.message, answer.resolution)
-        for host, answer in seen.items()
-        if isinstance(answer, KclusterError)
-    )
+    problems = _problems({host: answer for host, answer in seen.items() if isinstance(answer, KclusterError)})
     remedy = f"start what is stopped: kcluster start {spelled}    what is missing: kcluster provision {spelled}"
     return Status(cluster.name, cluster.release.version, cluster.bootstrap, "", nodes, remedy, problems)
+
+
+def _problems(errors: Mapping[str, KclusterError]) -> tuple[Problem, ...]:
+    from kcluster.clients.ssh import ways_out  # lazily: local clusters need no SSH
+
+    ways = ways_out(errors)
+    return tuple(
+        Problem(host, error.message.removeprefix(f"{host}: "), ways[host], error.details)
+        for host, error in errors.items()
+    )
 
 
 def _node(node: Node, host: HostSeen | KclusterError, role: str | None) -> NodeStatus:

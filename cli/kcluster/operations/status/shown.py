@@ -51,6 +51,7 @@ class Problem:
     host: str
     message: str
     resolution: str
+    details: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ class Status(Result):
         yield Grid(columns, [_row(node) for node in self.nodes])
         for problem in self.problems:
             yield Cell(f"{problem.host}: {problem.message}", Tone.BAD)
-            yield f"  try: {problem.resolution}"
+            yield from (f"  {line}" for line in problem.details.splitlines())
+        yield from (f"  try: {way}" for way in dict.fromkeys(problem.resolution for problem in self.problems) if way)
         running = sum(node.state == "running" for node in self.nodes)
         every = running == len(self.nodes)
         yield Cell(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kcluster.clients.ssh.trust import judge, known
+from kcluster.clients.ssh.trust import UnknownKeyError, judge, known, ways_out
 from kcluster.clients.ssh.way import Way
-from kcluster.errors import UnreachableError
+from kcluster.errors import KclusterError, UnreachableError
 
 KEY, OTHER = b"the key", b"another key"
 KIND = "ssh-ed25519"
@@ -89,3 +89,21 @@ def test_accept_new_keeps_the_key(tmp_path: Path) -> None:
     shown(a_way(file, strict="accept-new"))
     shown(a_way(file))
     assert file.read_text() == line("10.0.0.1")
+
+
+def test_unknown_keys_of_several_hosts_are_made_known_by_one_line_for_each_port(tmp_path: Path) -> None:
+    file = tmp_path / "known_hosts"
+    ways = {f"h{n}": Way(f"h{n}", f"10.0.0.{n}", 22, "root", "", known_hosts=(str(file),)) for n in (1, 2)}
+    ways["h3"] = Way("h3", "10.0.0.3", 2222, "root", "", known_hosts=(str(file),))
+    problems: dict[str, KclusterError] = {"h4": UnreachableError("it is off", resolution="switch it on")}
+    for name, way in ways.items():
+        with pytest.raises(UnknownKeyError) as caught:
+            shown(way)
+        problems[name] = caught.value
+    told = ways_out(problems)
+    assert told == {
+        "h1": f"ssh-keyscan -H 10.0.0.1 10.0.0.2 >> {file}",
+        "h2": f"ssh-keyscan -H 10.0.0.1 10.0.0.2 >> {file}",
+        "h3": f"ssh-keyscan -H -p 2222 10.0.0.3 >> {file}",
+        "h4": "switch it on",
+    }
