@@ -26,7 +26,7 @@ def test_each_node_is_a_row_whatever_became_of_it(living: Fleet) -> None:
     assert all(node["at_boot"] and node["pid"] and node["memory_bytes"] > 10_000_000 for node in found.values())
     assert not any(node["restart_needed"] or node["restarts"] for node in found.values())
 
-    living.lab.ssh("h1", "echo '# by hand' >>/etc/kafka/server.properties")
+    living.lab.ssh("h1", "echo 'queued.max.requests=600' >>/etc/kafka/server.properties")
     assert [name for name, node in nodes(living, ExitCode.DONE).items() if node["restart_needed"]] == ["broker-1"]
     assert "restart needed" in living.run("status", "-i", str(living.inventory)).stdout
     living.lab.ssh("h1", "sed -i '$d' /etc/kafka/server.properties")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from posixpath import basename
 
 from kcluster import render
@@ -47,10 +47,25 @@ _LONGEST = 60
 
 def reasons(pair: Pair) -> tuple[str, ...]:
     """Why the process must be restarted; none when it runs as it should, or can be told while it runs."""
-    wanted = pair.cluster.release.directory
+    return _between(pair, pair.files, pair.cluster.release.directory)
+
+
+def pending(pair: Pair) -> tuple[str, ...]:
+    """Why the process must be restarted to run with what lies on its host already; the same rule as of a plan."""
+    lying = pair.seen.files
+    files = [
+        render.File(planned.path, lying[planned.path].text, planned.mode, secret=False, role=planned.role)
+        for planned in render.planned(pair.cluster, pair.node)
+        if planned.path in lying
+    ]
+    return _between(pair, files, pair.host.current or pair.release)
+
+
+def _between(pair: Pair, files: Iterable[render.File], wanted: str) -> tuple[str, ...]:
+    """Why a process that shall have these files and this release must be restarted for them."""
     release = [arrow("release", pair.release, wanted)] if pair.release != wanted else []
-    files = [file for file in pair.files if file.role in _READ_AT_START]
-    return (*release, *(reason for file in files for reason in _of_file(pair, file)))
+    read = [file for file in files if file.role in _READ_AT_START]
+    return (*release, *(reason for file in read for reason in _of_file(pair, file)))
 
 
 def settings(pairs: Sequence[Pair], restarted: Collection[Pair]) -> tuple[Dynamic, ...]:

@@ -11,11 +11,15 @@ from kcluster.errors import ExitCode, UnreachableError
 from kcluster.local import shape
 from kcluster.local.record import Origin, Record, Started
 from kcluster.local.wish import root
-from kcluster.model.observed import FileSeen, HostSeen, NodeSeen, UnitSeen
+from kcluster.model.observed import HostSeen, NodeSeen, UnitSeen
 from kcluster.operations import status
-from kcluster.operations.status.remote import of, outdated
+from kcluster.operations.status.remote import of
 from kcluster.operations.status.roles import decided
 from kcluster.operations.status.shown import Status, duration
+from kcluster.plan import running as running_plan
+from kcluster.plan.pairs import Pair
+from kcluster.variables import places
+from tests.unit.plan.seen import OLD, altered, node_seen, running
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +62,6 @@ ZOOKEEPER = shape.cluster_of("c", Origin(brokers=3, keepers=3), "")
 KRAFT = shape.cluster_of("c", Origin(brokers=1, keepers=3, kraft=True), "PbWmCmMSSbSvDeFTl9mVrA")
 HOSTS = {node.name: node.host.name for node in ZOOKEEPER.nodes}
 UP = UnitSeen("active", enabled=True, pid=7, uptime_seconds=61.5, memory_bytes=1 << 28)
-CONFIG = "/etc/kafka/server.properties"
 
 
 def seen(**units: UnitSeen) -> dict[str, HostSeen]:
@@ -86,20 +89,22 @@ def test_on_hosts_all_nodes_that_run_and_serve_are_a_yes():
 
 
 @pytest.mark.parametrize(
-    ("unit", "word"),
+    ("unit", "word", "way"),
     [
-        (UnitSeen("inactive"), "stopped"),
-        (UnitSeen("failed", restarts=5), "failed"),
-        (UnitSeen("missing"), "missing"),
-        (UnitSeen("activating"), "starting"),
-        (UnitSeen("activating", restarts=2), "restarting"),
-        (UnitSeen("deactivating"), "stopping"),
+        (UnitSeen("inactive"), "stopped", "start"),
+        (UnitSeen("failed", restarts=5), "failed", "start"),
+        (UnitSeen("missing"), "missing", "provision"),
+        (UnitSeen("activating"), "starting", "health --wait 120s"),
+        (UnitSeen("activating", restarts=2), "restarting", "logs"),
+        (UnitSeen("deactivating"), "stopping", "health --wait 120s"),
     ],
 )
-def test_a_unit_that_does_not_run_is_a_no_in_our_words(unit, word):
+def test_a_unit_that_does_not_run_is_a_no_in_our_words_with_its_own_way_out(unit, word, way):
     found = of(ZOOKEEPER, seen(broker_2=unit), everyone(), "-i inv")
     assert (states(found)["broker-2"], found.exit_code) == (word, ExitCode.NO)
-    assert "kcluster start -i inv" in list(found.view())[-1]
+    said = list(found.view())[-1]
+    assert f"kcluster {way} -i inv" in said
+    assert ("kcluster start" in said) == (word in ("stopped", "failed"))
 
 
 def test_a_process_that_does_not_answer_is_not_yet_running():
@@ -120,13 +125,22 @@ def test_an_unreachable_host_is_a_row_among_the_others_and_told_with_its_way_out
     assert f"{host}: no route to host" in [getattr(block, "text", "") for block in found.view()]
 
 
-def test_a_process_that_runs_with_other_files_or_another_release_needs_a_restart():
-    file = FileSeen("num.io.threads=12\n", "0640", "kafka", "kafka")
-    host = HostSeen("h", current="kafka_2.13-3.9.2")
-    same = NodeSeen(UP, {CONFIG: file}, {CONFIG: file.text}, "kafka_2.13-3.9.2")
-    assert not outdated(host, same)
-    assert outdated(host, replace(same, started_with={CONFIG: "num.io.threads=8\n"}))
-    assert outdated(host, replace(same, started_release="kafka_2.13-3.9.1"))
+def test_only_what_a_running_process_cannot_be_told_needs_a_restart():
+    node = OLD.brokers[0]
+    assert not running_plan.pending(Pair(OLD, node, running(OLD)["h1"]))
+    path = places.paths(node, log4j2=False).config
+
+    def lying(line: str) -> tuple[str, ...]:
+        seen = node_seen(OLD, node)
+        file = seen.files[path]
+        files = {**seen.files, path: replace(file, text=f"{file.text}{line}\n")}
+        return running_plan.pending(Pair(OLD, node, altered(running(OLD), "h1", node.name, files=files)["h1"]))
+
+    assert lying("# by hand") == ()
+    assert lying("log.cleaner.threads=2") == (), "the broker takes it while it runs"
+    assert lying("queued.max.requests=600") == ("queued.max.requests 500 -> 600",)
+    other = replace(running(OLD)["h1"], current="kafka_2.13-3.9.1")
+    assert running_plan.pending(Pair(OLD, node, other)) == ("release kafka_2.13-3.9.2 -> kafka_2.13-3.9.1",)
 
 
 def test_with_zookeeper_one_registered_broker_is_the_controller():

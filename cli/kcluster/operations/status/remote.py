@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ from kcluster.model.node import Node
 from kcluster.model.observed import HostSeen, NodeSeen, UnitSeen
 from kcluster.operations.status.roles import door, roles
 from kcluster.operations.status.shown import NodeStatus, Problem, Status
+from kcluster.plan import running
+from kcluster.plan.pairs import Pair
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
@@ -41,10 +43,21 @@ def of(
     cluster: Cluster, seen: Mapping[str, HostSeen | KclusterError], found: Mapping[str, str], spelled: str
 ) -> Status:
     """The status that follows from what was seen on the hosts and heard over the wire."""
-    nodes = tuple(_node(node, seen[node.host.name], found.get(node.name)) for node in cluster.nodes)
+    nodes = tuple(_node(cluster, node, seen[node.host.name], found.get(node.name)) for node in cluster.nodes)
     problems = _problems({host: answer for host, answer in seen.items() if isinstance(answer, KclusterError)})
-    remedy = f"start what is stopped: kcluster start {spelled}    what is missing: kcluster provision {spelled}"
+    remedy = _remedy({node.state for node in nodes}, spelled)
     return Status(cluster.name, cluster.release.version, cluster.bootstrap, "", nodes, remedy, problems)
+
+
+def _remedy(states: Collection[str], spelled: str) -> str:
+    """What to do about nodes that do not run; what is on its way needs only time."""
+    ways = {
+        "start what is stopped: kcluster start": ("stopped", "failed"),
+        "what is missing: kcluster provision": ("missing",),
+        "why it does not stay up: kcluster logs": ("restarting", "failed"),
+        "what is on its way: kcluster health --wait 120s": ("starting", "stopping"),
+    }
+    return "    ".join(f"{way} {spelled}" for way, about in ways.items() if set(about) & set(states))
 
 
 def _problems(errors: Mapping[str, KclusterError]) -> tuple[Problem, ...]:
@@ -57,7 +70,7 @@ def _problems(errors: Mapping[str, KclusterError]) -> tuple[Problem, ...]:
     )
 
 
-def _node(node: Node, host: HostSeen | KclusterError, role: str | None) -> NodeStatus:
+def _node(cluster: Cluster, node: Node, host: HostSeen | KclusterError, role: str | None) -> NodeStatus:
     address = "{}:{}".format(*door(node))
     if isinstance(host, KclusterError):
         return NodeStatus(node.name, node.host.name, node.kind, node.id, address, "unreachable", role or "")
@@ -77,14 +90,8 @@ def _node(node: Node, host: HostSeen | KclusterError, role: str | None) -> NodeS
         memory_bytes=unit.memory_bytes,
         restarts=unit.restarts if there else None,
         at_boot=unit.enabled if there else None,
-        restart_needed=outdated(host, seen) if unit.state == "active" else None,
+        restart_needed=bool(running.pending(Pair(cluster, node, host))) if unit.state == "active" else None,
     )
-
-
-def outdated(host: HostSeen, node: NodeSeen) -> bool:
-    """Whether a process runs with other files, or another release, than lie on its host now."""
-    changed = any(path in node.files and node.files[path].text != text for path, text in node.started_with.items())
-    return changed or bool(node.started_release and node.started_release != host.current)
 
 
 def _state(unit: UnitSeen, *, serves: bool) -> str:

@@ -41,7 +41,7 @@ class NodeStatus:
     at_boot: bool | None = None
     """Whether it starts with its host."""
     restart_needed: bool | None = None
-    """Whether it runs with other files than those that lie on its host now."""
+    """Whether only a restart makes it run with the files that lie on its host now."""
 
 
 @dataclass(frozen=True)
