@@ -51,7 +51,7 @@ class Process:
         """End it at once and wait until it is gone."""
         try:
             handle = os.pidfd_open(self.pid)
-        except ProcessLookupError:
+        except (ProcessLookupError, FileNotFoundError):  # the second when its number is a thread of another by now
             return
         try:
             if self.alive:  # asked while holding the handle: what is signalled is what was looked at
