@@ -45,7 +45,9 @@ Bootstrap = Annotated[
 
 ClientConfig = Annotated[
     Path | None,
-    typer.Option("--client-config", metavar="FILE", help="Client properties (security, ...) for --bootstrap."),
+    typer.Option(
+        "--client-config", metavar="FILE", help="Properties of the Kafka client that asks the brokers: security, ..."
+    ),
 ]
 
 Confirm = Annotated[
