@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kcluster import journal
-from kcluster.errors import RefusedError
+from kcluster.errors import RefusedError, UsageError
 from kcluster.journal import Run
 from kcluster.model.names import nearest
 from kcluster.results import Block, Cell, Grid, Result, Tone
@@ -125,7 +125,7 @@ def show(cluster: str | None, number: int) -> Told:
         return Told(name, journal.read(name, number))
     except FileNotFoundError as problem:
         newest = journal.runs(name, 1)[0].number
-        raise RefusedError(
+        raise UsageError(
             f"{name} has no run {number}; the newest is {newest}", resolution=f"kcluster history -n {name}"
         ) from problem
 

@@ -111,7 +111,7 @@ def test_what_is_not_there_is_refused_with_what_is(capsys: pytest.CaptureFixture
         ["error: no run of stagin is recorded on this machine; there is staging", "  try: -n staging"],
     )
     code, _, err = cli(capsys, "show", "7")
-    assert (code, err.splitlines()[0]) == (ExitCode.NO, "error: staging has no run 7; the newest is 1")
+    assert (code, err.splitlines()[0]) == (ExitCode.USAGE, "error: staging has no run 7; the newest is 1")
     assert cli(capsys, "-n", "../staging")[0] == ExitCode.NO
 
 
