@@ -59,10 +59,11 @@ def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> Starts:
 def start(gates: Gates, starts: Starts, hosts: Connections, progress: Progress, words: Sequence[str]) -> Started:
     """Start what does not run, all keepers at once and then all brokers, and wait until they serve."""
     cluster, began = gates.cluster, time.monotonic()
-    with locked(cluster, hosts, words), Journal.begin(cluster.name, words) as journal:
+    with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
         keepers = [node for node in starts.nodes if not isinstance(node, Broker)]
         brokers = [node for node in starts.nodes if isinstance(node, Broker)]
         for stage in (keepers, brokers):
+            lock.check()
             _bring_up(stage, starts.idle, gates, hosts, progress, journal.note)
     idle = tuple(node.name for node in starts.idle)
     return Started(cluster.name, idle, cluster.bootstrap, round(time.monotonic() - began, 2))

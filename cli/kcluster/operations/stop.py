@@ -74,10 +74,11 @@ def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> Stops:
 def stop(gates: Gates, stops: Stops, hosts: Connections, progress: Progress, words: Sequence[str]) -> Stopped:
     """Stop the nodes: the brokers at the same time, then the keepers of the metadata."""
     cluster, began = gates.cluster, time.monotonic()
-    with locked(cluster, hosts, words), Journal.begin(cluster.name, words) as journal:
+    with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
         if not stops.whole:
             open_gate(gates, stops.nodes, progress, standing="nothing was stopped")
         for nodes in _stages(stops.nodes):
+            lock.check()  # the gate may have been closed for long
             names = ", ".join(node.name for node in nodes)
             progress(f"stopping {names}")
             diagnosing.command("stop", nodes, hosts, within=STOP_WITHIN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kcluster.clients.ssh import Answer
+from kcluster.errors import LockedError
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server
@@ -59,6 +60,18 @@ class Hosts:
     def _shown(self, name, unit):
         facts = {"Id": f"{unit}.service", **self.units.get((name, unit), RUNNING)}
         return "\n".join(f"{key}={value}" for key, value in facts.items())
+
+
+@dataclass
+class LosingLock:
+    """A lock that is lost at its last question."""
+
+    questions: int
+
+    def check(self):
+        self.questions -= 1
+        if not self.questions:
+            raise LockedError("another kcluster run works on trio")
 
 
 @dataclass

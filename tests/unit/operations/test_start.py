@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
-from kcluster.errors import ApplyError, RefusedError
+from kcluster.errors import ApplyError, LockedError, RefusedError
 from kcluster.operations import roll, start
 from kcluster.operations.judging import Reason
-from tests.unit.operations.hosts import DEAD, IDLE, MISSING, Hosts, OpenGates
+from tests.unit.operations.hosts import DEAD, IDLE, MISSING, Hosts, LosingLock, OpenGates
 
 
 @pytest.fixture(autouse=True)
@@ -40,3 +42,11 @@ def test_a_node_that_dies_again_and_again_is_diagnosed(monkeypatch):
     gates = OpenGates(patience=30.0, late={"broker-3": [Reason("broker-3 does not answer yet")]})
     with pytest.raises(ApplyError, match="broker-3 on h3 does not start: the disk is full"):
         started(gates, hosts)
+
+
+def test_it_goes_on_only_while_the_cluster_is_still_its_own(monkeypatch):
+    monkeypatch.setattr(start, "locked", lambda cluster, hosts, words: nullcontext(LosingLock(2)))
+    hosts = Hosts({("h1", "zookeeper"): IDLE, ("h1", "kafka"): IDLE})
+    with pytest.raises(LockedError):
+        started(OpenGates(), hosts, "h1")
+    assert hosts.orders == [("start", "zookeeper", "h1")]

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
-from kcluster.errors import RefusedError, UsageError
+from kcluster.errors import LockedError, RefusedError, UsageError
 from kcluster.operations import stop
 from kcluster.operations.judging import Reason
-from tests.unit.operations.hosts import IDLE, Hosts, OpenGates
+from tests.unit.operations.hosts import IDLE, Hosts, LosingLock, OpenGates
 
 WORDS = ["kcluster", "stop"]
 
@@ -52,3 +54,11 @@ def test_an_unknown_host_is_answered_with_near_names():
     with pytest.raises(UsageError, match="trio has no node or host broker-9") as refused:
         stop.plan(OpenGates(), ["broker-9"], Hosts())
     assert "broker-1" in refused.value.resolution
+
+
+def test_it_goes_on_only_while_the_cluster_is_still_its_own(monkeypatch):
+    monkeypatch.setattr(stop, "locked", lambda cluster, hosts, words: nullcontext(LosingLock(2)))
+    hosts = Hosts()
+    with pytest.raises(LockedError):
+        stopped(OpenGates(), hosts, "h1")
+    assert hosts.orders == [("stop", "kafka", "h1")]
