@@ -61,7 +61,7 @@ def test_what_is_not_a_command_for_separate_hosts_is_refused(fleet: NewFleet, tm
     assert "there is no command" in done.stderr
     done = trio.run("exec", "-i", str(trio.inventory), "h9", "--", "uptime", check=False)
     assert done.returncode == 2
-    assert "trio has no host or node h9" in done.stderr
+    assert "trio has no node or host h9" in done.stderr
     done = trio.run("exec", "-i", "inventories/local", "--", "uptime", check=False)
     assert done.returncode == 2
     assert "is a cluster on this machine" in done.stderr

@@ -65,4 +65,4 @@ def logs(
 
     # Open until the result is shown, for that is when lines are followed.
     hosts = ctx.find_root().with_resource(Connections(target.logins))
-    return operation.remote(target.cluster, hosts, node, lines, follow=follow, journal=journal, spelled=target.spelled)
+    return operation.remote(target.cluster, hosts, node, lines, follow=follow, journal=journal)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kcluster.errors import RefusedError, UsageError
+from kcluster.model.finding import some
 from kcluster.model.names import nearest
 from kcluster.operations.diagnosing import Unit, unit_of, units
 
@@ -18,21 +19,28 @@ if TYPE_CHECKING:
 def chosen(cluster: Cluster, names: Sequence[str]) -> list[Node]:
     """The nodes meant by names of nodes and hosts, in the cluster's order; every node when none is named."""
     for name in names:
-        if not cluster.find(name):
-            near = ", ".join(nearest(name, cluster.names)) or ", ".join(cluster.names)
-            raise UsageError(f"{cluster.name} has no node or host {name}", resolution=f"did you mean {near}?")
+        found(cluster, name)
     meant = {node.name for name in names for node in cluster.find(name)}
     return [node for node in cluster.nodes if not names or node.name in meant]
 
 
+def found(cluster: Cluster, name: str) -> tuple[Node, ...]:
+    """The nodes that one name means; an error with the nearest names when it means none."""
+    if nodes := cluster.find(name):
+        return nodes
+    near = nearest(name, cluster.names)
+    resolution = f"did you mean {', '.join(near)}?" if near else f"it has {some(cluster.names)}"
+    raise UsageError(f"{cluster.name} has no node or host {name}", resolution=resolution)
+
+
 def installed(nodes: Sequence[Node], hosts: Connections) -> dict[str, Unit]:
     """The unit of each node; an error when one is not there at all."""
-    found = units(nodes, hosts)
-    missing = [f"{node.name} on {node.host.name}" for node in nodes if found[node.name].active == "missing"]
+    there = units(nodes, hosts)
+    missing = [f"{node.name} on {node.host.name}" for node in nodes if there[node.name].active == "missing"]
     if missing:
         raise RefusedError(
             f"not installed: {', '.join(missing)}",
             details=f"there is no unit {', '.join(sorted({unit_of(node) for node in nodes}))}",
             resolution="kcluster provision -i INV",
         )
-    return found
+    return there

@@ -9,9 +9,9 @@ from threading import Thread
 from typing import Any
 
 from kcluster.clients.ssh import Connections, Login, Piece, ways_out
-from kcluster.errors import ExitCode, KclusterError, RefusedError, UnreachableError, UsageError
+from kcluster.errors import ExitCode, KclusterError, RefusedError, UnreachableError
 from kcluster.model.cluster import Cluster
-from kcluster.model.names import nearest
+from kcluster.operations.chosen import chosen
 from kcluster.results import Block, Progress, Result
 
 _Said = tuple[str, Piece | int | BaseException]
@@ -120,24 +120,17 @@ class Ran(Result):
         return UnreachableError(f"{len(away)} of {len(self.logins)} hosts cannot run it", details="\n".join(details))
 
 
-def chosen(cluster: Cluster, names: Sequence[str]) -> tuple[str, ...]:
+def meant(cluster: Cluster, names: Sequence[str]) -> tuple[str, ...]:
     """The hosts meant by names of hosts and nodes; all of them when there is no name."""
-    for name in names:
-        if not cluster.find(name):
-            near = nearest(name, cluster.names) or cluster.names[:3]
-            raise UsageError(
-                f"{cluster.name} has no host or node {name}",
-                resolution=f"it has {', '.join(near)}; write names before --",
-            )
-    wanted = {node.host.name for name in names for node in cluster.find(name)}
-    return tuple(host.name for host in cluster.hosts if not names or host.name in wanted)
+    wanted = {node.host.name for node in chosen(cluster, names)}
+    return tuple(host.name for host in cluster.hosts if host.name in wanted)
 
 
 def exec(  # named after its word, like every operation
     cluster: Cluster, logins: dict[str, Login], names: Sequence[str], command: str, progress: Progress, *, become: bool
 ) -> Ran:
     """Run a command on the hosts that are meant, all at once."""
-    return Ran(command, {name: logins[name] for name in chosen(cluster, names)}, become, progress)
+    return Ran(command, {name: logins[name] for name in meant(cluster, names)}, become, progress)
 
 
 def _run(hosts: Connections, host: str, command: str, become: bool, said: SimpleQueue[_Said]) -> None:

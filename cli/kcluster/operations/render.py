@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from kcluster import render, variables
-from kcluster.errors import RefusedError, UsageError
+from kcluster.errors import RefusedError
 from kcluster.model import properties
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Server
-from kcluster.model.names import nearest
 from kcluster.model.node import Node
 from kcluster.model.settings import Setting
+from kcluster.operations.chosen import chosen
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
 _SYSTEMD = (render.Role.UNIT, render.Role.SCRIPT)
@@ -142,23 +142,6 @@ def explained(cluster: Cluster, names: Sequence[str] = ()) -> Explained:
         config = next(file for file in render.files(cluster, node) if file.role is render.Role.CONFIG)
         found.append((_place(node, config), tuple(_reasons(cluster, node))))
     return Explained(tuple(found))
-
-
-def chosen(cluster: Cluster, names: Sequence[str]) -> tuple[Node, ...]:
-    """The nodes meant by names of hosts or nodes; all of them when none is named."""
-    if not names:
-        return cluster.nodes
-    for name in names:
-        if not cluster.find(name):
-            raise _unknown(cluster, name)
-    return tuple(node for node in cluster.nodes if {node.name, node.host.name} & set(names))
-
-
-def _unknown(cluster: Cluster, name: str) -> UsageError:
-    near = nearest(name, cluster.names) or cluster.names[:3]
-    return UsageError(
-        f"there is no host or node {name} in {cluster.name}", resolution=f"one of {', '.join(near)}, or no name for all"
-    )
 
 
 def _placed(cluster: Cluster, nodes: Iterable[Node]) -> Iterator[Placed]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kcluster.errors import RefusedError
+from kcluster.errors import UsageError
 from kcluster.local import shape
 from kcluster.local.placing import Placement, choose_ports, place, wanted_ports
 from kcluster.local.record import Origin, Record
@@ -55,8 +55,9 @@ def test_a_node_without_a_log_shows_what_the_jvm_said(cluster):
 
 
 def test_an_unknown_node_gets_the_nearest_names(cluster):
-    with pytest.raises(RefusedError, match="has no node or host brokr-2; it has broker-2"):
+    with pytest.raises(UsageError, match="has no node or host brokr-2") as refused:
         logs("c", "brokr-2", 5, follow=False)
+    assert refused.value.resolution.startswith("did you mean broker-2")
 
 
 def test_following_sees_new_complete_lines_also_after_a_roll(cluster):

@@ -29,10 +29,10 @@ def test_hosts_and_nodes_are_chosen_by_name_in_the_order_of_the_cluster(cluster:
 
 
 def test_an_unknown_name_is_answered_with_the_nearest(cluster: Cluster) -> None:
-    with pytest.raises(UsageError, match="no host or node brokr2 in levels") as caught:
+    with pytest.raises(UsageError, match="levels has no node or host brokr2") as caught:
         render.rendered(cluster, ["brokr2"])
     assert caught.value.exit_code is ExitCode.USAGE
-    assert caught.value.resolution.startswith("one of broker2")
+    assert caught.value.resolution.startswith("did you mean broker2")
 
 
 def test_a_file_is_shown_under_its_place(cluster: Cluster) -> None:

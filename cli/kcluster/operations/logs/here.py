@@ -12,14 +12,15 @@ from typing import IO
 from kcluster import local
 from kcluster.local.logs import console, main_log, size, tail
 from kcluster.model.node import Node
-from kcluster.operations.logs.shown import Line, Lines, meant
+from kcluster.operations.chosen import chosen
+from kcluster.operations.logs.shown import Line, Lines
 
 _POLL = 0.1
 
 
 def logs(name: str, node: str | None, lines: int, *, follow: bool) -> Lines:
     """The last lines of one node, of the nodes of one host, or of all nodes interleaved by time."""
-    nodes = meant(local.record(name).cluster, node, f"-n {name}")
+    nodes = chosen(local.record(name).cluster, [node] if node else [])
     # What follows begins exactly where the last lines end, so that no line is lost or told twice in between.
     ends = {each.name: size(main_log(each)) for each in nodes}
     found = [

@@ -14,7 +14,8 @@ from kcluster.errors import KclusterError, RefusedError, UnreachableError
 from kcluster.local.logs import main_log
 from kcluster.model.cluster import Cluster
 from kcluster.model.node import Node
-from kcluster.operations.logs.shown import Line, Lines, meant
+from kcluster.operations.chosen import chosen
+from kcluster.operations.logs.shown import Line, Lines
 from kcluster.variables import places
 
 if TYPE_CHECKING:
@@ -23,14 +24,12 @@ if TYPE_CHECKING:
 _COMMAND = "python3 -IS -"
 
 
-def remote(
-    cluster: Cluster, hosts: Connections, node: str | None, lines: int, *, follow: bool, journal: bool, spelled: str
-) -> Lines:
+def remote(cluster: Cluster, hosts: Connections, node: str | None, lines: int, *, follow: bool, journal: bool) -> Lines:
     """The last lines of one node, of the nodes of one host, or of all nodes interleaved by time.
 
     With `follow` the connections must stay open until the lines that come have been read.
     """
-    nodes = meant(cluster, node, spelled)
+    nodes = chosen(cluster, [node] if node else [])
     asked = {
         host: {"nodes": [_asked(each) for each in nodes if each.host.name == host], "lines": lines, "journal": journal}
         for host in dict.fromkeys(each.host.name for each in nodes)

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kcluster.errors import ExitCode, KclusterError, RefusedError
-from kcluster.model.cluster import Cluster
-from kcluster.model.names import nearest
+from kcluster.errors import ExitCode, KclusterError
 from kcluster.model.node import Node
 from kcluster.results import Block, Cell, Result, Tone
 
@@ -71,19 +69,6 @@ class Lines(Result):
 
     def _text(self, line: Line) -> str:
         return f"{line.node:{self.width}} | {line.text}" if self.width else line.text
-
-
-def meant(cluster: Cluster, name: str | None, spelled: str) -> tuple[Node, ...]:
-    """The nodes of that name or on that host, or all; an error with the nearest names when there are none."""
-    if name is None:
-        return cluster.nodes
-    if found := cluster.find(name):
-        return found
-    near = nearest(name, cluster.names) or cluster.names[:3]
-    raise RefusedError(
-        f"{cluster.name} has no node or host {name}; it has {', '.join(near)}",
-        resolution=f"kcluster logs {near[0]} {spelled}",
-    )
 
 
 def by_time(lines: Sequence[Line]) -> list[Line]:
