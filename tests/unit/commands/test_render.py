@@ -30,6 +30,7 @@ def test_json_has_one_entry_for_each_file(inventory: str, capsys: pytest.Capture
         "logging",
         "environment",
         "unit",
+        "script",
     ]
     assert set(entries[0]) == {"host", "node", "path", "text", "mode", "secret", "role"}
 
@@ -55,4 +56,4 @@ def test_out_and_explain_exclude_each_other(inventory: str, capsys: pytest.Captu
 
 def test_an_unknown_host_is_answered_with_the_nearest(inventory: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["render", "-i", inventory, "nod1"]) == 2
-    assert "one of node1" in capsys.readouterr().err
+    assert "did you mean node1" in capsys.readouterr().err
