@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -21,13 +22,18 @@ from kcluster.model.cluster import Cluster  # noqa: E402
 from kcluster.model.node import Kind, Node  # noqa: E402
 from kcluster.model.words import WORDS  # noqa: E402
 
+_OF_ROLES = {"kafka_install_java"}
+"""Words that a role takes from wherever they are given."""
+
 
 def cluster(task_vars: Mapping[str, Any]) -> Cluster:
     """The cluster that the inventory of this run describes; a clear error when it is refused."""
     _no_words_besides()
     _hand_on_the_vault()
     try:
-        return inventory.read(_source(task_vars))
+        loaded = inventory.load(_source(task_vars))
+        _no_words_of_plays(task_vars, loaded.data)
+        return inventory.understood(loaded)
     except KclusterError as problem:
         raise failure(problem) from problem
 
@@ -64,6 +70,25 @@ def _no_words_besides() -> None:
     given = sorted(set(load_extra_vars(DataLoader())) & set(WORDS))
     if given:
         raise AnsibleActionFail(f"{', '.join(given)}: given with -e, but the inventory says it\ntry: write it there")
+
+
+def _no_words_of_plays(task_vars: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+    """A word that a play, a role or a task says of the host counts nowhere, so it is refused instead of ignored."""
+    host = str(task_vars.get("inventory_hostname", ""))
+    groups = [group.get("vars", {}) for name, group in data.items() if name != "_meta"]
+    levels = [data["_meta"]["hostvars"].get(host, {}), *groups]
+    given = {word: _plain(task_vars[word]) for word in WORDS if word in task_vars and word not in _OF_ROLES}
+    said = {word: [_plain(level[word]) for level in levels if word in level] for word in given}
+    if besides := sorted(word for word, value in given.items() if value not in said[word]):
+        raise AnsibleActionFail(
+            f"{', '.join(besides)}: given as a variable of a play, a role or a task, where it would count for nothing\n"
+            "try: write it in the inventory: group_vars, host_vars, or the host's line"
+        )
+
+
+def _plain(value: Any) -> Any:
+    """A value without what Ansible notes on it."""
+    return json.loads(json.dumps(value, default=str))
 
 
 def _hand_on_the_vault() -> None:

@@ -66,7 +66,11 @@ def load(path: Path) -> Loaded:
 
 def read(path: Path) -> Cluster:
     """The cluster an inventory describes; refused when it is not a cluster at all (`validate` asks much more)."""
-    loaded = load(path)
+    return understood(load(path))
+
+
+def understood(loaded: Loaded) -> Cluster:
+    """The same of an inventory that was loaded already."""
     cluster, findings = cluster_from(loaded.data, loaded.name)
     if cluster:
         findings += structure(cluster)

@@ -87,3 +87,14 @@ def test_the_diff_of_a_new_file_names_its_owner_and_of_a_directory_too(plugin: P
 def test_a_cluster_is_described_in_one_inventory(plugin: Plugin, sources: list[str]) -> None:
     with pytest.raises(Exception, match="kcluster reads the cluster from one inventory, a file or a folder"):
         plugin("plugin_utils.cluster")._source({"ansible_inventory_sources": sources})
+
+
+def test_a_word_that_a_play_or_role_says_is_refused_instead_of_ignored(plugin: Plugin) -> None:
+    asked = plugin("plugin_utils.cluster")._no_words_of_plays
+    host, group = {"kafka_heap": "1g"}, {"kafka_config": {"num.io.threads": 8}}
+    data = {"all": {"children": ["kafka_broker"]}, "kafka_broker": {"vars": group}, "_meta": {"hostvars": {"h1": host}}}
+    play = {"inventory_hostname": "h1", **host, **group, "kafka_install_java": True, "kafka_node_kind": "broker"}
+    asked(play, data)
+    for given in ({"kafka_heap": "2g"}, {"kafka_config": {"num.io.threads": 9}}, {"kafka_data_dirs": ["/d"]}):
+        with pytest.raises(Exception, match=f"{next(iter(given))}: given as a variable of a play.*\ntry: write it in"):
+            asked({**play, **given}, data)
