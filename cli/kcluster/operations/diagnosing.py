@@ -102,7 +102,7 @@ class Diagnosis:
         """What to do."""
         if self.cause:
             return self.cause[0].on_host
-        return f"read its log: kcluster logs {self.node.name} -i INV (on the host: {log_file(self.node)})"
+        return f"read its log: kcluster logs -i INV {self.node.name} (on the host: {log_file(self.node)})"
 
 
 def units(nodes: Iterable[Node], hosts: Connections) -> dict[str, Unit]:

@@ -61,7 +61,7 @@ def _read_back(broker: Broker, settings: list[Dynamic], config: Mapping[str, str
     if settings and not kafka.until(counted, within=_COUNTS_WITHIN):
         raise ApplyError(
             f"{broker.name} does not say that {', '.join(left)} counts after {_COUNTS_WITHIN:.0f} s",
-            resolution=f"kcluster broker config {broker.id}, then run it again",
+            resolution=f"kcluster broker config {broker.id} -i INV, then run it again",
         )
 
 

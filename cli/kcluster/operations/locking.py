@@ -157,7 +157,7 @@ class _Holder:
         except Empty:
             return UnreachableError(
                 f"{self._name}: does not say within {ANSWER:g} s whether another run holds it",
-                resolution=f"look what the host is busy with: kcluster exec {self._name} -- top -bn1",
+                resolution=f"look what the host is busy with: kcluster exec -i INV {self._name} -- top -bn1",
             )
         if isinstance(said, BaseException) and not isinstance(said, KclusterError):
             raise said

@@ -191,7 +191,7 @@ def open_gate(asking: Gates, leaving: Sequence[Node], progress: Progress, *, sta
         raise RefusedError(
             f"{names} may not stop: {reasons[0]} (waited {asking.patience:.0f} s)",
             details="\n".join([*(reason.full for reason in reasons), standing]),
-            resolution="see what is wrong with kcluster health, then run it again",
+            resolution="see what is wrong with kcluster health -i INV, then run it again",
         )
 
 

@@ -57,7 +57,7 @@ class Stopped(Result):
         yield Cell(f"{self.name}: stopped {', '.join(self.stopped)} in {self.seconds:.1f} s", Tone.GOOD)
         if self.killed:
             yield Cell(f"did not stop in time and had to be killed: {', '.join(self.killed)}", Tone.WARN)
-        yield "start again: kcluster start    a host that boots starts its units by itself"
+        yield "start again: kcluster start -i INV    a host that boots starts its units by itself"
 
 
 def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> Stops:

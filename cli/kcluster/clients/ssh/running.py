@@ -168,7 +168,7 @@ class Running:
     def _late(self) -> UnreachableError:
         return UnreachableError(
             f"{self.name}: no answer within {self._within:g} s",
-            resolution=f"look what the host is busy with: kcluster exec {self.name} -- top -bn1",
+            resolution=f"look what the host is busy with: kcluster exec -i INV {self.name} -- top -bn1",
         )
 
     def _lost(self) -> UnreachableError:

@@ -157,4 +157,4 @@ def _ways_out(groups: Iterable[tuple[Answer, list[str]]], *, hint: bool) -> Iter
         yield f"  try: {first_line}  [{word}, {some(hosts)}]"
         yield from (f"       {line}" for line in more)
     if fixable and hint:
-        yield "  kcluster check --fix repairs what is safe to repair; kcluster explain ID tells the story of a check"
+        yield "  kcluster check -i INV --fix repairs what is safe to repair; kcluster explain ID tells a check's story"
