@@ -163,6 +163,8 @@ class Gates:
     def _view(self, broker: Broker) -> View:
         from kcluster.clients.kafka.topics import of_metadata
 
+        if not self.answers(broker):  # refused at once, where a client goes on trying for half a second
+            raise UnreachableError(f"no broker answers at {broker.internal.address}")
         # A client of its own knows no other address, so it is this broker that gives the first answer.
         found = Kafka(broker.internal.address, self.config).metadata()
         return View(broker.id, frozenset(found.brokers), found.controller_id, of_metadata(found))
