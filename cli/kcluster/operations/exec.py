@@ -8,7 +8,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from kcluster.clients.ssh import Connections, Login, Piece, ways_out
+from kcluster.clients.ssh import Connections, Login, Piece, UnknownKeyError, ways_out
 from kcluster.errors import ExitCode, KclusterError, RefusedError, UnreachableError
 from kcluster.model.cluster import Cluster
 from kcluster.operations.chosen import chosen
@@ -114,7 +114,7 @@ class Ran(Result):
         told = [
             line
             for host, problem in away.items()
-            for line in (problem.message, problem.details and f"  {problem.details}", _way(ways[host], last, host))
+            for line in (problem.message, _shown(problem), _way(ways[host], last, host))
         ]
         details = [*filter(None, told), *(f"failed on {each}" for each in failed)]
         return UnreachableError(f"{len(away)} of {len(self.logins)} hosts cannot run it", details="\n".join(details))
@@ -142,6 +142,11 @@ def _run(hosts: Connections, host: str, command: str, become: bool, said: Simple
             said.put((host, running.code))
     except BaseException as problem:  # handed over to the thread that waits
         said.put((host, problem))
+
+
+def _shown(problem: KclusterError) -> str:
+    """The fingerprint of an unknown key; what others say besides would be too much of many hosts."""
+    return f"  {problem.details}" if isinstance(problem, UnknownKeyError) else ""
 
 
 def _way(way: str, last: Mapping[str, str], host: str) -> str:
