@@ -55,8 +55,8 @@ class Unit:
 
     @property
     def died(self) -> bool:
-        """Whether its process ended although it should run; systemd may be about to try again."""
-        return self.active == "failed" or self.sub == "auto-restart" or self.restarts > 0
+        """Whether it has no process although it should run; systemd may be about to try again."""
+        return self.active == "failed" or self.sub == "auto-restart"
 
     def __str__(self) -> str:
         """One line, as `systemctl status` says it."""

@@ -204,12 +204,13 @@ def come_back(
 ) -> None:
     """Wait until nodes that were started are back; a process that died, or time that is over, is an error."""
     looked = time.monotonic()
+    counted: dict[str, int] = {}
 
     def ask_and_look() -> Sequence[Reason]:
         nonlocal looked
         reasons = ask()
         if reasons and time.monotonic() - looked >= _LOOK_AGAIN:
-            _give_up_on_dead(starts, hosts)
+            _give_up_on_dead(starts, hosts, counted)
             looked = time.monotonic()
         return reasons
 
@@ -218,12 +219,16 @@ def come_back(
         raise _too_slow(starts, hosts, reasons, patience)
 
 
-def _give_up_on_dead(starts: Sequence[Began], hosts: Connections) -> None:
-    """Raise for a process that ended, unless its cause goes by itself and systemd tries again."""
+def _give_up_on_dead(starts: Sequence[Began], hosts: Connections, counted: dict[str, int]) -> None:
+    """Raise for a process that ended, unless its cause goes by itself and systemd tries again.
+
+    `counted` keeps how often systemd had tried when the wait began: a node that was failing before was mended since.
+    """
     found_units = diagnosing.units([began.node for began in starts], hosts)
     for began in starts:
         node, unit = began.node, found_units[began.node.name]
-        if unit.running and not unit.died:
+        tried_again = unit.restarts > counted.setdefault(node.name, unit.restarts)
+        if unit.running and not (unit.died or tried_again):
             continue
         found = diagnosing.diagnose(began, hosts)
         if unit.running and found.cause and found.cause[0].passes:

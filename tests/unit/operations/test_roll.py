@@ -4,6 +4,7 @@ import pytest
 
 from kcluster.errors import ApplyError, RefusedError
 from kcluster.operations import roll
+from kcluster.operations.diagnosing import Began
 from kcluster.operations.judging import Reason
 from tests.unit.operations.hosts import BROKERS, DEAD, RUNNING, SERVERS, TRIO, Hosts, OpenGates
 
@@ -81,6 +82,14 @@ def test_a_process_that_dies_ends_the_roll_with_its_cause(monkeypatch):
     assert stopped.value.details.endswith("not touched: broker-2, broker-3")
     assert "kcluster provision" in stopped.value.resolution
     assert restarted(hosts)[-1] == "kafka@h1"
+
+
+def test_what_failed_before_it_was_mended_is_not_held_against_a_node(monkeypatch):
+    monkeypatch.setattr(roll, "_LOOK_AGAIN", 0.0)
+    answers = [[Reason("broker-1 does not answer yet")]] * 3
+    hosts = Hosts({("h1", "kafka"): {**RUNNING, "NRestarts": "3"}})
+    roll.come_back([Began(BROKERS[0])], hosts, lambda _: None, 5.0, lambda: answers.pop() if answers else [])
+    assert answers == []
 
 
 def test_a_cause_that_goes_by_itself_is_waited_for(monkeypatch):
