@@ -125,7 +125,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_installed_collection_brings_up_kraft_and_formats_it_once(
     fleet: NewFleet, installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert subprocess.run([installed / "bin/python", "-c", "import kcluster"], capture_output=True).returncode == 1
+    assert (
+        subprocess.run([installed / "bin/python", "-c", "import kcluster.paths"], capture_output=True).returncode == 1
+    )
     one = fleet(1, ONE_KRAFT)
     monkeypatch.setenv("ANSIBLE_COLLECTIONS_PATH", str(installed))
     command = [installed / "bin/ansible-playbook", "-i", one.inventory, "kcluster.kafka.provision"]
