@@ -14,13 +14,16 @@ from xml.etree import ElementTree
 
 
 def main(folder: Path) -> None:
-    """Write junit.xml for the steps so far."""
+    """Write junit.xml for the steps so far, and say what the last one said no to."""
     suites = ElementTree.Element("testsuites", name="kcluster deploy-staging")
     for line in (folder / "steps.tsv").read_text().splitlines():
         word, code, began, ended = line.split("\t")
         suites.append(_suite(folder, word, int(code), float(ended) - float(began)))
     ElementTree.indent(suites)
     ElementTree.ElementTree(suites).write(folder / "junit.xml", encoding="utf-8", xml_declaration=True)
+    for case in suites[-1]:
+        if case.find("failure") is not None:
+            print(f"no: {case.attrib['name']}")
 
 
 def _suite(folder: Path, word: str, code: int, seconds: float) -> ElementTree.Element:
@@ -46,7 +49,8 @@ def _details(word: str, result: Any) -> Iterator[ElementTree.Element]:
     """What the result lists: checks of hosts, findings in the inventory."""
     lists = [result.get(name) or () for name in ("checks", "findings")] if isinstance(result, dict) else []
     for entry in (entry for entries in lists for entry in entries if isinstance(entry, dict)):
-        name = " ".join(str(entry[key]) for key in ("host", "subject", "id", "name", "message") if entry.get(key))
+        words = ("host", "subject", "id", "name", "message", "found", "detail")
+        name = " ".join(str(entry[key]) for key in words if entry.get(key))
         bad = entry.get("ok") is False or (entry.get("ok") is None and entry.get("severity") == "error")
         yield _case(word, name, json.dumps(entry, ensure_ascii=False) if bad else "")
 
