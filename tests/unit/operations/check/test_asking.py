@@ -24,6 +24,11 @@ def real(script: str) -> Answer:
     return Answer(done.returncode, done.stdout, done.stderr)
 
 
+def with_free_ports(answer: Answer) -> Answer:
+    """The same, whatever listens on this machine."""
+    return replace(answer, stdout=json.dumps({**json.loads(answer.stdout), "ports": {}}))
+
+
 class Hosts:
     """Stands in for kept connections: each host is a function of its name and the script."""
 
@@ -87,7 +92,7 @@ def test_a_door_that_should_have_opened_is_tried_again_with_more_patience(cluste
 
     def play(name: str, script: str) -> Answer:
         if "def examine" in script:
-            return real(script)
+            return with_free_ports(real(script))
         asked = json.loads(script.split("json.loads('")[1].split("')")[0])
         patience.append(asked["patience"])
         late = name == "h2" and asked["patience"] == asking.PATIENCE
