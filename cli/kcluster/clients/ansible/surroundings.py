@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import threading
 from pathlib import Path
 
 from kcluster import paths
@@ -50,7 +51,7 @@ def collections() -> Path:
     if link.is_symlink() and link.readlink() == project:
         return tree
     link.parent.mkdir(parents=True, exist_ok=True)
-    fresh = link.with_name(f".kafka.{os.getpid()}")
+    fresh = link.with_name(f".kafka.{threading.get_native_id()}")
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(project)
     fresh.replace(link)
