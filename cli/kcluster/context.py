@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
     from kcluster.model.topic import Topic
 
+PASSWORD_VARIABLE = "KCLUSTER_BECOME_PASSWORD"
+
 
 @dataclass
 class Target:
@@ -94,11 +96,9 @@ class Target:
     def become_password(self) -> str:
         """Sudo's password for hosts whose inventory has none; empty when nobody gave one."""
         if not self.ask_become:
-            return os.environ.get("KCLUSTER_BECOME_PASSWORD", "")
+            return os.environ.get(PASSWORD_VARIABLE, "")
         if not show.interactive():
-            raise UsageError(
-                "there is no terminal to ask for sudo's password", resolution="set KCLUSTER_BECOME_PASSWORD"
-            )
+            raise UsageError("there is no terminal to ask for sudo's password", resolution=f"set {PASSWORD_VARIABLE}")
         return show.secret("sudo password: ")
 
     def _client_properties(self) -> dict[str, str]:

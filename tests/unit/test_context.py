@@ -87,3 +87,11 @@ def test_the_password_for_sudo_is_asked_for_once_and_only_at_a_terminal(monkeypa
     assert target.logins["h1"].become_password == "geheim"
     assert target.logins["h1"].address == "h1"
     assert asked == ["sudo password: "]
+
+
+def test_the_password_for_sudo_comes_from_the_environment_where_nobody_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert Target().become_password == ""
+    monkeypatch.setenv("KCLUSTER_BECOME_PASSWORD", "environment")
+    assert Target().become_password == "environment"

@@ -52,7 +52,6 @@ def check(
         if fix and checked.fixable:
             show.progress(f"to repair: {operation.described(checked.fixable)}")
             confirm("Repair them?", yes=yes)
-            password = next(iter(target.logins.values())).become_password
-            repairing.repair(target.loaded.path, checked.fixable, show.progress, become_password=password)
+            repairing.repair(target.loaded.path, checked.fixable, show.progress, become_password=target.become_password)
             checked = replace(operation.check(cluster, hosts, show.progress, strict=strict), tried=checked.fixable)
     return replace(checked, every=every)

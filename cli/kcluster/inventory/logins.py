@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from kcluster.clients.ssh import Login
     from kcluster.inventory import Loaded
 
-PASSWORD_VARIABLE = "KCLUSTER_BECOME_PASSWORD"
-
 _TEMPLATE = re.compile(r"\{\{\s*(.+?)\s*\}\}")
 _ENVIRONMENT = re.compile(r"""lookup\(\s*["'](?:ansible\.builtin\.)?env["']\s*,\s*["'](\w+)["']\s*\)""")
 _NO = ("false", "no", "off", "0", "n", "f")
@@ -24,9 +22,8 @@ _NO = ("false", "no", "off", "0", "n", "f")
 
 def logins(loaded: Loaded, become_password: str = "") -> dict[str, Login]:
     """The login of every host, by its name; the password for sudo counts where the inventory has none."""
-    password = become_password or os.environ.get(PASSWORD_VARIABLE, "")
     reader = _Reader(loaded.path)
-    return {name: reader.login(member, password) for name, member in Tree(loaded.data).members.items()}
+    return {name: reader.login(member, become_password) for name, member in Tree(loaded.data).members.items()}
 
 
 class _Reader:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kcluster.journal import Journal
 from kcluster.operations.chosen import chosen, installed
 from kcluster.operations.locking import locked
-from kcluster.operations.roll import RollReport, refuse_unsafe, roll_with
+from kcluster.operations.roll import RollReport, refuse_unsafe, roll
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
@@ -34,4 +34,4 @@ def restart(
     cluster = gates.cluster
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
         reasons = {node.name: REASON for node in nodes}
-        return roll_with(gates, reasons, hosts, progress, journal.note, check=lock.check)
+        return roll(gates, reasons, hosts, progress, journal.note, check=lock.check)

@@ -17,7 +17,6 @@ from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
-    from kcluster.model.cluster import Cluster
     from kcluster.operations.judging import Reason
 
 Note = Callable[..., None]
@@ -88,26 +87,6 @@ class _Roll:
 
 
 def roll(
-    cluster: Cluster,
-    reasons: Mapping[str, str],
-    hosts: Connections,
-    progress: Progress,
-    note: Note,
-    *,
-    gate_timeout: float = gates.PATIENCE,
-    unsafe_too: bool = False,
-    client_config: Mapping[str, str] | None = None,
-    check: Callable[[], None] = lambda: None,
-) -> RollReport:
-    """Restart the nodes named in `reasons`, each with its reason; stop at the first one that does not come back.
-
-    `check` is asked before each step whether to go on; it raises when the cluster is no longer ours.
-    """
-    asking = Gates(cluster, client_config or {}, unsafe_too=unsafe_too, patience=gate_timeout)
-    return roll_with(asking, reasons, hosts, progress, note, check=check)
-
-
-def roll_with(
     asking: Gates,
     reasons: Mapping[str, str],
     hosts: Connections,
@@ -116,7 +95,10 @@ def roll_with(
     *,
     check: Callable[[], None] = lambda: None,
 ) -> RollReport:
-    """The same with gates that are there already."""
+    """Restart the nodes named in `reasons`, each with its reason; stop at the first one that does not come back.
+
+    `check` is asked before each step whether to go on; it raises when the cluster is no longer ours.
+    """
     began = time.monotonic()
     nodes = [node for node in asking.cluster.nodes if node.name in reasons]
     refuse_unsafe(asking, [[node] for node in nodes])

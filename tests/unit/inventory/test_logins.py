@@ -50,11 +50,8 @@ def test_no_is_understood_in_every_spelling(no: object) -> None:
     assert login(ansible_host_key_checking=no).arguments == ("-o", "StrictHostKeyChecking=no")
 
 
-def test_the_password_for_sudo_comes_from_the_inventory_the_question_or_the_environment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("KCLUSTER_BECOME_PASSWORD", "environment")
-    assert login().become_password == "environment"
+def test_the_password_for_sudo_comes_from_the_inventory_or_from_whoever_asks() -> None:
+    assert login().become_password == ""
     assert login("asked").become_password == "asked"
     assert login("asked", ansible_become_password="written").become_password == "written"
 

@@ -15,7 +15,7 @@ def rolled(gates, hosts, reasons=ALL):
     told: list[str] = []
     notes: list[dict] = []
     try:
-        return roll.roll_with(gates, reasons, hosts, told.append, lambda event, **facts: notes.append(facts)), notes
+        return roll.roll(gates, reasons, hosts, told.append, lambda event, **facts: notes.append(facts)), notes
     finally:
         rolled.told = told
 
@@ -132,5 +132,5 @@ def test_a_cluster_that_is_no_longer_ours_is_left_alone():
 
     hosts = Hosts()
     with pytest.raises(ApplyError, match="lock is lost"):
-        roll.roll_with(OpenGates(), ALL, hosts, lambda line: None, lambda event, **facts: None, check=lost)
+        roll.roll(OpenGates(), ALL, hosts, lambda line: None, lambda event, **facts: None, check=lost)
     assert hosts.orders == []

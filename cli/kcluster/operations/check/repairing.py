@@ -23,12 +23,14 @@ def repair(inventory: Path, answers: Iterable[Answer], progress: Progress, *, be
             progress(f"{event.host}: {event.task}")
 
     answers = list(answers)
+    hosts = sorted({each.host for each in answers})
     java = any(each.id == "java-version" for each in answers)
     return ansible.play(
         PLAYBOOK,
         inventory,
         on_event=tell,
         extra={"prepare_installs_java": True} if java else {},
-        limit=sorted({each.host for each in answers}),
+        limit=hosts,
+        forks=len(hosts),
         become_password=become_password,
     )

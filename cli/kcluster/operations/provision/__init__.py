@@ -18,7 +18,7 @@ from kcluster.operations.plan import of, seen_all
 from kcluster.operations.provision import applying, proving
 from kcluster.operations.provision.phases import Phases
 from kcluster.operations.provision.result import Changed, Provisioned
-from kcluster.operations.roll import roll_with
+from kcluster.operations.roll import roll
 from kcluster.operations.validate import describe
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _carry_out(task: Task, plan: Plan, hosts: Connections, lock: Lock, phases: P
     if plan.restarts:
         with phases.phase("restart", f"restart {len(plan.restarts)} nodes, one at a time"):
             reasons = {restart.node: "; ".join(restart.reasons) for restart in plan.restarts}
-            report = roll_with(task.gates, reasons, hosts, phases.say, phases.note, check=lock.check)
+            report = roll(task.gates, reasons, hosts, phases.say, phases.note, check=lock.check)
             restarted = [f"{step.node} on {step.host} in {step.seconds:.1f} s: {step.reason}" for step in report.steps]
     proof = proving.prove(
         task.cluster, task.kafka, phases, whole=not task.limit, smoke_too=task.prove, changed=not plan.nothing

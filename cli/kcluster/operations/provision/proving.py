@@ -15,6 +15,7 @@ from kcluster.operations.topic import plan as topics
 if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
     from kcluster.model.cluster import Cluster
+    from kcluster.operations.smoke import Smoke
 
 MESSAGES = 300
 """Enough to go through every broker and listener; `kcluster smoke` takes more."""
@@ -52,7 +53,7 @@ def prove(cluster: Cluster, kafka: Kafka, phases: Phases, *, whole: bool, smoke_
         return Proof(problems=sick)
     if sick:
         raise RefusedError(
-            f"{cluster.name} was changed and is not healthy after {within:.0f} s",
+            f"{cluster.name} {'was changed and ' if changed else ''}is not healthy after {within:.0f} s",
             details="\n".join(sick),
             resolution="see kcluster health and kcluster logs; the next provision goes on from here",
         )
@@ -61,12 +62,13 @@ def prove(cluster: Cluster, kafka: Kafka, phases: Phases, *, whole: bool, smoke_
         return Proof(made)
     with phases.phase("smoke", "prove with real messages"):
         verdict = smoke(kafka, cluster.brokers, messages=MESSAGES, handover=changed, timeout=_PROVEN_WITHIN)
-    problems = (
-        ()
-        if verdict.holds
-        else (*verdict.problems, *(f"{fault.flaw} {fault.detail}" for fault in verdict.verdict.faults[:_FIRST]))
-    )
-    return Proof(made, verdict.sentence, problems or (() if verdict.holds else (verdict.sentence,)))
+    return Proof(made, verdict.sentence, () if verdict.holds else tuple(_why(verdict)))
+
+
+def _why(verdict: Smoke) -> list[str]:
+    """What stands against the proof: the problems, and the first faults of records."""
+    faults = [f"{fault.flaw} {fault.detail}" for fault in verdict.verdict.faults[:_FIRST]]
+    return [*verdict.problems, *faults] or [verdict.sentence]
 
 
 def _topics(cluster: Cluster, kafka: Kafka, phases: Phases) -> int:
