@@ -97,6 +97,28 @@ def checks(incomplete: str) -> list[str]:
     return _words(incomplete, ask)
 
 
+def jobs(incomplete: str) -> list[str]:
+    """The jobs there are to submit."""
+
+    def ask() -> Iterable[str]:
+        from kcluster.operations.job.settings import known
+
+        return known()
+
+    return _words(incomplete, ask)
+
+
+def submitted_jobs(incomplete: str) -> list[str]:
+    """The names of jobs that were submitted on this machine."""
+
+    def ask() -> Iterable[str]:
+        from kcluster import jobs as submitted
+
+        return [job.name for job in submitted.every()]
+
+    return _words(incomplete, ask)
+
+
 def _target(ctx: typer.Context) -> Target:
     from kcluster.context import Target
 

@@ -70,3 +70,9 @@ class LockedError(KclusterError):
     """Another run works on the same cluster."""
 
     exit_code = ExitCode.LOCKED
+
+
+class SparkError(KclusterError):
+    """A job on Spark did not start, or failed."""
+
+    exit_code = ExitCode.SPARK

@@ -21,6 +21,8 @@ from kcluster.operations.diagnosing import Began
 from kcluster.operations.gates import Gates
 
 _WORDS = {"part", "moment", "began", "timeout", "unsafe_partitions"}
+ACCEPT = "-e kafka_unsafe_partitions=true"
+"""How users of the playbook accept what cannot be made safe."""
 _PARTS = {"keepers": (Kind.ZOOKEEPER, Kind.CONTROLLER), "brokers": (Kind.BROKER,)}
 
 
@@ -58,7 +60,7 @@ class ActionModule(ActionBase):
     def _before(self, asking: Gates, node: Node) -> dict[str, Any]:
         """The node may stop; whether it leads its kind, so that it can be left for last."""
         leads = asking.leader(node.kind) == node.name
-        roll.refuse_unsafe(asking, [[node]])
+        roll.refuse_unsafe(asking, [[node]], accept=ACCEPT)
         roll.open_gate(asking, [node], Display().display, standing="")
         (began,) = diagnosing.marks([node], _Host(self))
         facts = {"node": node.name, "unit": diagnosing.unit_of(node), "leads": leads}

@@ -24,14 +24,14 @@ Row = tuple[str, float, float, float]
 
 def run(bootstrap: str | None = None) -> list[Row]:
     """Rows for both directions and both sizes, then memory; on a cluster made for it when none is given."""
-    with tempfile.TemporaryDirectory() as folder, _cluster(Path(folder), bootstrap) as (address, env):
+    with tempfile.TemporaryDirectory() as folder, cluster(Path(folder), bootstrap) as (address, env):
         files = {size: _lines(Path(folder) / size, count) for size, count in SIZES.items()}
         rows = [row for size, file in files.items() for row in _speed(address, size, file, env)]
         return rows + _memory(address, files, env)
 
 
 @contextmanager
-def _cluster(folder: Path, bootstrap: str | None) -> Iterator[tuple[str, dict[str, str]]]:
+def cluster(folder: Path, bootstrap: str | None) -> Iterator[tuple[str, dict[str, str]]]:
     """The address of a cluster, and the environment of the commands."""
     env = {**os.environ, "KCLUSTER_HOME": str(folder / "home")}
     if bootstrap:

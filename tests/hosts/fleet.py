@@ -50,6 +50,26 @@ TRIO_KRAFT = (
 """The same with controllers."""
 
 
+SOLO = """
+all:
+  vars:
+    kcluster_name: solo
+    kafka_heap: 256m
+    zookeeper_heap: 128m
+    kafka_config:
+      offsets.topic.num.partitions: 1
+      offsets.topic.replication.factor: 1
+      transaction.state.log.replication.factor: 1
+      transaction.state.log.min.isr: 1
+      default.replication.factor: 1
+      min.insync.replicas: 1
+  children:
+    zookeeper: {hosts: {h1: {zookeeper_id: 1}}}
+    kafka_broker: {hosts: {h1: {kafka_broker_id: 1}}}
+"""
+"""One host with a ZooKeeper server and a broker: every step of a first run, in a few seconds."""
+
+
 @dataclass(frozen=True)
 class Fleet:
     """Hosts of a lab and the inventory of a cluster on them."""
@@ -63,8 +83,13 @@ class Fleet:
         """Change what the inventory says."""
         (self.inventory / "cluster.yml").write_text(cluster)
 
-    def process(self, *args: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-        """Start the CLI and do not wait for it; both its streams are pipes."""
+    def process(
+        self, *args: str, env: Mapping[str, str] | None = None, own_group: bool = False
+    ) -> subprocess.Popen[str]:
+        """Start the CLI and do not wait for it; both its streams are pipes.
+
+        In a group of its own it can be sent what a terminal sends, which reaches all that belongs to the command.
+        """
         return subprocess.Popen(
             self._inside(sys.executable, "-m", "kcluster", *args),
             stdin=subprocess.DEVNULL,
@@ -72,6 +97,7 @@ class Fleet:
             stderr=subprocess.PIPE,
             text=True,
             env=self._environment(env),
+            process_group=0 if own_group else None,
         )
 
     def run(

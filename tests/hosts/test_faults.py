@@ -11,28 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.hosts.fleet import TRIO_ZK, Fleet, NewFleet
+from tests.hosts.fleet import SOLO, TRIO_ZK, Fleet, NewFleet
 from tests.hosts.under_load import under_load
 from tests.lab import faults
-
-SOLO = """
-all:
-  vars:
-    kcluster_name: solo
-    kafka_heap: 256m
-    zookeeper_heap: 128m
-    kafka_config:
-      offsets.topic.num.partitions: 1
-      offsets.topic.replication.factor: 1
-      transaction.state.log.replication.factor: 1
-      transaction.state.log.min.isr: 1
-      default.replication.factor: 1
-      min.insync.replicas: 1
-  children:
-    zookeeper: {hosts: {h1: {zookeeper_id: 1}}}
-    kafka_broker: {hosts: {h1: {kafka_broker_id: 1}}}
-"""
-"""One host with a ZooKeeper server and a broker: every step of a first run, in a few seconds."""
 
 MOMENTS = range(1, 11)
 """Lines of the journal after which the control node dies: from the lock to the proof."""

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet
+from tests.hosts.under_load import read_back, under_load
 
 LONGEST_GAP = 20.0
 """Seconds without an acknowledgement; a second or two on a machine with nothing else to do."""
@@ -18,31 +14,6 @@ LONGEST_GAP = 20.0
 
 def bootstrap(fleet: Fleet) -> str:
     return ",".join(f"{host.address}:9092" for host in fleet.lab.hosts)
-
-
-def load(fleet: Fleet, *words: str) -> list[str]:
-    inside = ["ip", "netns", "exec", fleet.lab.network.namespace]
-    return [*inside, sys.executable, str(Path(__file__).with_name("load.py")), *words]
-
-
-@contextmanager
-def under_load(fleet: Fleet, topic: str) -> Iterator[dict[str, Any]]:
-    """200 records a second; afterwards what was acknowledged, and the longest gap."""
-    told: dict[str, Any] = {}
-    settings = ("-p", "6", "-r", "3", "--config", "min.insync.replicas=2")
-    fleet.run("topic", "create", topic, *settings, "-b", bootstrap(fleet))
-    command = load(fleet, "produce", bootstrap(fleet), topic)
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
-        try:
-            yield told
-            told.update(json.loads(program.communicate(timeout=90)[0]))
-        finally:
-            program.kill()
-
-
-def found(fleet: Fleet, topic: str) -> set[int]:
-    command = load(fleet, "consume", bootstrap(fleet), topic)
-    return set(json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=90).stdout))
 
 
 def kcluster(fleet: Fleet, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
@@ -67,28 +38,28 @@ def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losin
     made(trio)
     first = leader(trio, "leader")
 
-    with under_load(trio, "load") as sent:
+    with under_load(trio, bootstrap(trio), "load") as sent:
         steps = json.loads(kcluster(trio, "restart", "--yes", "-o", "json").stdout)["steps"]
     order = [step["node"] for step in steps]
     assert [name.partition("-")[0] for name in order] == ["zookeeper"] * 3 + ["broker"] * 3
     assert order[2] == first
-    assert len(sent["acknowledged"]) > 1000
-    assert set(sent["acknowledged"]) <= found(trio, "load")
-    print(f"longest gap {sent['gap']} s, seconds per node {[step['seconds'] for step in steps]}")
-    assert sent["gap"] < LONGEST_GAP
+    assert sent.acknowledged > 1000
+    assert sent.lost == ()
+    print(f"longest gap {sent.gap} s, seconds per node {[step['seconds'] for step in steps]}")
+    assert sent.gap < LONGEST_GAP
 
     # A broker that cannot start ends the roll: the one before it is done, the one after it is not touched.
     last = leader(trio, "controller")
     done, broken = (f"broker-{number}" for number in (1, 2, 3) if f"broker-{number}" != last)
     host, config = f"h{broken[-1]}", "/etc/kafka/server.properties"
     trio.lab.ssh(host, f"cp -p {config} {config}.good; echo num.io.threads=many >> {config}")
-    with under_load(trio, "broken") as sent:
+    with under_load(trio, bootstrap(trio), "broken") as sent:
         refused = kcluster(trio, "restart", "broker-1", "broker-2", "broker-3", "--yes", code=5)
     assert f"{broken} on {host} does not start: a setting is refused" in refused.stderr
     assert "Invalid value many for configuration num.io.threads" in refused.stderr
     assert f"restarted: {done}; not touched: {last}" in refused.stderr
-    assert set(sent["acknowledged"]) <= found(trio, "broken")
-    assert sent["gap"] < LONGEST_GAP
+    assert sent.lost == ()
+    assert sent.gap < LONGEST_GAP
 
     # While it is gone no other may stop, and nothing is stopped.
     waiting = kcluster(trio, "restart", done, "--yes", "--gate-timeout", "2", code=4)
@@ -106,7 +77,7 @@ def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losin
     assert stopped["stopped"] == ["zookeeper-2", "zookeeper-3", "broker-2", "broker-3"]
     started = json.loads(kcluster(trio, "start", "--yes", "-o", "json").stdout)
     assert len(started["started"]) == 6
-    assert set(sent["acknowledged"]) <= found(trio, "broken")
+    assert sent.numbers <= read_back(trio, bootstrap(trio), "broken")
     assert "has no node or host h9" in kcluster(trio, "stop", "h9", "--yes", code=2).stderr
 
 
@@ -115,23 +86,23 @@ def test_a_live_kraft_cluster_is_restarted_by_the_cli_and_by_plain_ansible(fleet
     made(trio)
     active = leader(trio, "leader")
     controllers = [f"controller-{number}" for number in (3001, 3002, 3003)]
-    with under_load(trio, "cli") as sent:
+    with under_load(trio, bootstrap(trio), "cli") as sent:
         steps = json.loads(kcluster(trio, "restart", *controllers, "--yes", "-o", "json").stdout)["steps"]
     assert sorted(step["node"] for step in steps) == controllers
     assert steps[2]["node"] == active
-    assert set(sent["acknowledged"]) <= found(trio, "cli")
+    assert sent.lost == ()
 
     before = begun(trio)
-    with under_load(trio, "ansible") as sent:
+    with under_load(trio, bootstrap(trio), "ansible") as sent:
         trio.ansible("restart.yml")
     after = begun(trio)
     assert all(after[place] > before[place] for place in after)
     assert [unit for _, unit in sorted(after, key=lambda place: after[place])] == ["kafka-controller"] * 3 + [
         "kafka"
     ] * 3
-    assert set(sent["acknowledged"]) <= found(trio, "ansible")
-    print(f"longest gap {sent['gap']} s")
-    assert sent["gap"] < LONGEST_GAP
+    assert sent.lost == ()
+    print(f"longest gap {sent.gap} s")
+    assert sent.gap < LONGEST_GAP
 
 
 def begun(fleet: Fleet) -> dict[tuple[str, str], int]:

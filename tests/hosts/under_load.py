@@ -17,11 +17,17 @@ from tests.hosts.fleet import Fleet
 class Load:
     """What became of the records; filled in when the block has ended."""
 
-    acknowledged: int = 0
+    numbers: frozenset[int] = frozenset()
+    """What was acknowledged."""
     lost: tuple[int, ...] = ()
     """Acknowledged, and not there any more."""
     gap: float = 0.0
     """The longest time in seconds without an acknowledgement."""
+
+    @property
+    def acknowledged(self) -> int:
+        """How many were acknowledged."""
+        return len(self.numbers)
 
 
 @contextmanager
@@ -34,11 +40,14 @@ def under_load(fleet: Fleet, bootstrap: str, topic: str) -> Iterator[Load]:
     ) as program:
         yield told
         sent = json.loads(program.communicate(timeout=90)[0])
-    read = subprocess.run(
-        _program(fleet, "consume", bootstrap, topic), capture_output=True, text=True, check=True, timeout=90
-    )
-    told.acknowledged, told.gap = len(sent["acknowledged"]), sent["gap"]
-    told.lost = tuple(sorted(set(sent["acknowledged"]) - set(json.loads(read.stdout))))
+    told.numbers, told.gap = frozenset(sent["acknowledged"]), sent["gap"]
+    told.lost = tuple(sorted(told.numbers - read_back(fleet, bootstrap, topic)))
+
+
+def read_back(fleet: Fleet, bootstrap: str, topic: str) -> set[int]:
+    """Every number that is in a topic."""
+    command = _program(fleet, "consume", bootstrap, topic)
+    return set(json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=90).stdout))
 
 
 def _program(fleet: Fleet, *words: str) -> list[str]:

@@ -17,5 +17,6 @@ stays off until `boot`.
 from tests.lab.image import Image, Recipe, base_image
 from tests.lab.lab import Lab, own_lab
 from tests.lab.machine import LabError
+from tests.lab.packages import repository
 
-__all__ = ["Image", "Lab", "LabError", "Recipe", "base_image", "own_lab"]
+__all__ = ["Image", "Lab", "LabError", "Recipe", "base_image", "own_lab", "repository"]

@@ -6,7 +6,7 @@ import hashlib
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,15 +93,7 @@ def make_once(place: Path, make: Callable[[Path], None]) -> None:
 def _make(recipe: Recipe, beside: Path) -> None:
     print(f"making the lab's image {recipe.name}; this takes about a minute", file=sys.stderr, flush=True)
     root = beside / "root"
-    options: list[str | Path] = [
-        "--variant=minbase",
-        f"--include={','.join(recipe.packages)}",
-        recipe.suite,
-        root,
-        mirror(),
-    ]
-    surroundings = {**environment(), **proxies(), "DEBIAN_FRONTEND": "noninteractive"}
-    run("debootstrap", *options, surroundings=surroundings)
+    _debootstrap(recipe.suite, recipe.packages, root)
     run("chroot", root, "systemctl", "--quiet", "mask", *MASKED)
     for pattern in REMOVED:
         for path in root.glob(pattern):
@@ -109,6 +101,18 @@ def _make(recipe: Recipe, beside: Path) -> None:
     for name, text in FILES.items():
         (root / name).write_text(text)
     _make_key(beside, root)
+
+
+def download(suite: str, packages: Sequence[str], into: Path) -> list[Path]:
+    """Fetch packages and whatever they need, Debian's smallest set included, and unpack none."""
+    _debootstrap(suite, packages, into, "--download-only")
+    return sorted(into.glob("var/cache/apt/archives/*.deb"))
+
+
+def _debootstrap(suite: str, packages: Sequence[str], root: Path, *more: str) -> None:
+    surroundings = {**environment(), **proxies(), "DEBIAN_FRONTEND": "noninteractive"}
+    options = ["--variant=minbase", f"--include={','.join(packages)}", *more]
+    run("debootstrap", *options, suite, root, mirror(), surroundings=surroundings)
 
 
 def _make_key(beside: Path, root: Path) -> None:

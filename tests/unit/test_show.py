@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from io import StringIO
+from pathlib import Path
 
 import pytest
 import yaml
 
 from kcluster import show
+from kcluster.errors import UsageError
 from kcluster.results import Block, Cell, Grid, Message, Result, Tone
 
 
@@ -73,3 +75,14 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_message_says_what_to_do_next() -> None:
     assert shown(Message("done", ["then this"]), show.Format.TABLE) == "done\nthen this\n"
+
+
+def test_a_suggested_command_names_the_inventory_that_was_given(capsys: pytest.CaptureFixture[str]) -> None:
+    refused = UsageError("no", resolution="kcluster health -i INV")
+    show.inventory_is(Path("inventories/my cluster"))
+    show.error(refused)
+    show.inventory_is(None)
+    show.error(refused)
+    said = capsys.readouterr().err
+    assert "try: kcluster health -i 'inventories/my cluster'\n" in said
+    assert "try: kcluster health -i INV\n" in said

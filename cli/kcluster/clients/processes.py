@@ -74,6 +74,22 @@ def end(process: Process, how: signal.Signals = signal.SIGTERM) -> None:
         os.kill(process.pid, how)
 
 
+def session(process: Process, mark: str) -> list[Process]:
+    """The processes of the session that this one began, also when itself is gone.
+
+    `mark` is a NAME=VALUE of its environment: a pid is used again, and another session may have this number now.
+    """
+    members = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields, environment = _stat(int(folder.name)), (folder / "environ").read_bytes()
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+        if int(fields[3]) == process.pid and fields[0] not in "ZX" and mark.encode() in environment.split(b"\0"):
+            members.append(Process(int(folder.name), int(fields[19])))
+    return members
+
+
 def left_after(processes: Iterable[Process], seconds: float) -> list[Process]:
     """Wait until the processes are gone, and return those that are not after that time."""
     deadline = time.monotonic() + seconds

@@ -113,8 +113,8 @@ def roll(
     return RollReport(asking.cluster.name, tuple(going.done), round(time.monotonic() - began, 2))
 
 
-def refuse_unsafe(asking: Gates, together: Sequence[Sequence[Node]]) -> None:
-    """Refuse before anything is stopped what no waiting makes safe, unless the user accepts it."""
+def refuse_unsafe(asking: Gates, together: Sequence[Sequence[Node]], *, accept: str = "--unsafe-partitions") -> None:
+    """Refuse before anything is stopped what no waiting makes safe, unless the user accepts it with this word."""
     reasons = [reason for nodes in together for reason in asking.unsafe(nodes)]
     if not reasons or asking.unsafe_too:
         return
@@ -122,7 +122,7 @@ def refuse_unsafe(asking: Gates, together: Sequence[Sequence[Node]]) -> None:
     raise RefusedError(
         "some of this cannot be made safe, nothing was stopped",
         details="\n".join(dict.fromkeys(reason.full for reason in reasons)),
-        resolution="; or ".join([*remedies, "accept the gap with --unsafe-partitions"]),
+        resolution="; or ".join([*remedies, f"accept the gap with {accept}"]),
     )
 
 

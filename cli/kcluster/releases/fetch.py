@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +13,7 @@ from pathlib import Path
 from kcluster.errors import ApplyError, KclusterError, RefusedError, UnreachableError, UsageError
 from kcluster.model.names import nearest
 from kcluster.model.release import Release
-from kcluster.releases import cache, manifest
+from kcluster.releases import cache, launch, manifest
 from kcluster.results import Meter, Progress
 
 
@@ -21,11 +24,11 @@ def silent(_done: int, _total: int | None, _unit: str) -> None:
 def fetch(release: Release, progress: Progress, meter: Meter = silent, *, thorough: bool = False) -> Path:
     """The directory of a release, fetched if it is not there or not whole; `thorough` reads every cached file."""
     check_version(release.version)
-    if "cache" in release.sources and not thorough and (home := cache.installed(release)):
+    if "cache" in release.sources and not thorough and (home := cache.installed(release)) and _current(release):
         return home
     with _disk(release), cache.lock(release, progress):
         if "cache" in release.sources and _whole(release, progress, thorough=thorough):
-            return cache.directory(release)
+            return cache.directory(release) if _current(release) else _renewed(release, progress)
         return _from_sources(release, progress, meter)
 
 
@@ -50,6 +53,25 @@ def _whole(release: Release, progress: Progress, *, thorough: bool) -> bool:
     if found:
         progress(f"the cached {release.directory} is damaged ({found[0].file}: {found[0].problem}): fetching it again")
     return not found
+
+
+def _current(release: Release) -> bool:
+    """Whether a release that was put together from Maven has the scripts that this kcluster writes."""
+    marker = cache.read_marker(cache.directory(release))
+    if not marker or marker.source != "maven":
+        return True
+    ours = {name: hashlib.sha256(content).hexdigest() for name, content in launch.files(release)}
+    return ours == {name: file.sha256 for name, file in marker.files.items() if not name.startswith("libs/")}
+
+
+def _renewed(release: Release, progress: Progress) -> Path:
+    """Put a release together again from the jars it has: another kcluster wrote its scripts."""
+    progress(f"the scripts of the cached {release.directory} are of another kcluster: writing them again")
+    with cache.staging(release) as staged:
+        shutil.copytree(cache.directory(release) / "libs", staged / "libs", copy_function=os.link)
+        launch.write(release, staged)
+        cache.mark(staged, "maven")
+        return cache.install(staged, release)
 
 
 def _from_sources(release: Release, progress: Progress, meter: Meter) -> Path:

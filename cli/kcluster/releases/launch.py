@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Template
@@ -114,16 +113,21 @@ def scripts(release: Release) -> Iterator[tuple[str, str]]:
         yield name, server.substitute(values, script=name)
 
 
+def files(release: Release) -> Iterator[tuple[str, bytes]]:
+    """Every file of `bin/` and `config/` with what it holds."""
+    for name, text in scripts(release):
+        yield f"bin/{name}", text.encode()
+    for source in sorted((_HERE / "logging" / _generation(release)).iterdir()):
+        yield f"config/{source.name}", source.read_bytes()
+
+
 def write(release: Release, home: Path) -> None:
     """Write `bin/` and `config/` into a release's directory."""
-    (home / "bin").mkdir()
-    for name, text in scripts(release):
-        script = home / "bin" / name
-        script.write_text(text)
-        script.chmod(0o755)
-    (home / "config").mkdir()
-    for source in (_HERE / "logging" / _generation(release)).iterdir():
-        shutil.copyfile(source, home / "config" / source.name)
+    for name, content in files(release):
+        file = home / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(content)
+        file.chmod(0o755 if name.startswith("bin/") else 0o644)
 
 
 def classpath(home: Path) -> str:

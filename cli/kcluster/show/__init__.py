@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
+from contextvars import ContextVar
 from enum import StrEnum
+from pathlib import Path
 from typing import IO
 
 from kcluster.errors import KclusterError
@@ -23,6 +26,14 @@ class Format(StrEnum):
 _COLOURS = {Tone.GOOD: "32", Tone.WARN: "33", Tone.BAD: "31", Tone.DIM: "2"}
 
 
+_ADVISED, _inventory = "-i INV", ContextVar("inventory", default="INV")
+
+
+def inventory_is(path: Path | None) -> None:
+    """Take the inventory that the user named for the commands we suggest."""
+    _inventory.set(shlex.quote(str(path)) if path else "INV")
+
+
 def result(value: Result, form: Format, *, out: IO[str] | None = None) -> None:
     """Print a result on stdout in the form the user asked for."""
     out = out or sys.stdout
@@ -32,7 +43,7 @@ def result(value: Result, form: Format, *, out: IO[str] | None = None) -> None:
         out.write(_yaml(value.data()))
     else:
         for block in value.view():
-            out.write(_block(block, colour=_coloured(out)))
+            out.write(_advised(_block(block, colour=_coloured(out))))
     out.flush()
 
 
@@ -43,7 +54,12 @@ def error(problem: KclusterError) -> None:
     lines += [f"  {line}" for line in problem.details.splitlines()]
     if problem.resolution:
         lines += [_paint("  try: ", Tone.GOOD, colour) + problem.resolution]
-    print("\n".join(lines), file=sys.stderr)
+    print(_advised("\n".join(lines)), file=sys.stderr)
+
+
+def _advised(text: str) -> str:
+    """Let a suggested command name the inventory that the user named."""
+    return text.replace(_ADVISED, f"-i {_inventory.get()}")
 
 
 def progress(text: str) -> None:

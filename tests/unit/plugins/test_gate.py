@@ -52,6 +52,14 @@ def test_a_closed_gate_fails_the_task_with_its_reason(gate: Callable[..., Any]) 
     assert gate("h1", OpenGates(), part="brokers", moment="after", began={"since": 1})["node"] == BROKERS[0].name
 
 
+def test_what_cannot_be_made_safe_is_accepted_as_users_of_the_playbook_can(gate: Callable[..., Any]) -> None:
+    from ansible.errors import AnsibleActionFail
+
+    hopeless = OpenGates(hopeless=(Reason("no copy to spare", ("t-0",), "more copies"),))
+    with pytest.raises(AnsibleActionFail, match="accept the gap with -e kafka_unsafe_partitions=true"):
+        gate("h1", hopeless, part="brokers", moment="before")
+
+
 def test_a_word_it_does_not_know_is_refused(gate: Callable[..., Any]) -> None:
     from ansible.errors import AnsibleActionFail
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kcluster.model.release import Release
-from kcluster.releases import cache
+from kcluster.releases import cache, launch
 from kcluster.releases.fetch import fetch
 
 RELEASE = Release("9.9.9", sources=("cache",))
@@ -70,3 +70,35 @@ def test_a_changed_byte_is_found_when_every_file_is_read(home: Path, bundle: Pat
     assert cache.differences(RELEASE) != []
     fetch(source, print, thorough=True)
     assert cache.differences(RELEASE) == []
+
+
+@pytest.fixture
+def assembled(releases: Path) -> Path:
+    """A release as another kcluster put it together: one script differs, and one is not known any more."""
+    home = releases / "kafka_2.13-9.9.9"
+    (home / "libs").mkdir(parents=True)
+    (home / "libs/a-1.jar").write_text("jar")
+    launch.write(RELEASE, home)
+    (home / "bin/kafka-topics.sh").write_text("#!/bin/sh\nexit 1\n")
+    (home / "bin/kafka-of-old.sh").touch()
+    cache.mark(home, "maven")
+    return home
+
+
+def test_scripts_of_another_kcluster_are_written_again_and_the_jars_stay(assembled: Path) -> None:
+    said: list[str] = []
+    jar = (assembled / "libs/a-1.jar").stat()
+    assert fetch(RELEASE, said.append) == assembled
+    assert said == ["the scripts of the cached kafka_2.13-9.9.9 are of another kcluster: writing them again"]
+    assert "TopicCommand" in (assembled / "bin/kafka-topics.sh").read_text()
+    assert not (assembled / "bin/kafka-of-old.sh").exists()
+    assert (assembled / "libs/a-1.jar").stat().st_ino == jar.st_ino
+    assert cache.installed(RELEASE) == assembled
+    assert fetch(RELEASE, said.append) == assembled
+    assert len(said) == 1
+
+
+def test_scripts_of_a_release_from_elsewhere_are_its_own(home: Path) -> None:
+    before = (home / "bin/run.sh").stat()
+    fetch(RELEASE, print)
+    assert (home / "bin/run.sh").stat() == before

@@ -27,7 +27,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for name in ("bin/start.sh", "libs/a.jar", "config/x"):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(name)
-    cache.mark(home, "maven")
+    cache.mark(home, "a file")
     return home
 
 
@@ -51,7 +51,7 @@ def test_it_is_made_once_however_many_ask_and_holds_the_release_only(
 def test_another_content_of_the_release_makes_another_file(home: Path) -> None:
     before = tarball.tarball(RELEASE, quiet)
     (home / "libs/a.jar").write_text("newer")
-    cache.mark(home, "maven")
+    cache.mark(home, "a file")
     after = tarball.tarball(RELEASE, quiet)
     assert after.sha512 != before.sha512
     assert after.whole()

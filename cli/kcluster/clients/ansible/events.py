@@ -14,6 +14,8 @@ from kcluster.errors import ApplyError, KclusterError, UnreachableError
 _SUDO = re.compile(
     r"(missing|incorrect) \w+ password|(password|terminal) is required|not in the sudoers", re.IGNORECASE
 )
+_AROUND = re.compile(r"^Task failed: |\s*Make sure this host can be reached over ssh:\s*$")
+"""What Ansible writes around the reason."""
 
 
 class Status(StrEnum):
@@ -79,8 +81,9 @@ def failure(events: Sequence[Event]) -> KclusterError | None:
 
 def _unreachable(events: Sequence[Event]) -> KclusterError:
     first = events[0]
+    reason = _AROUND.sub("", first.message) or "ssh gave no reason"
     return UnreachableError(
-        f"{first.host} cannot be reached: {first.message or 'ssh gave no reason'}",
+        f"{first.host} cannot be reached: {reason}",
         details=_others(events),
         resolution=f"ssh {first.host} true  (with the user, port and key of the inventory)",
     )

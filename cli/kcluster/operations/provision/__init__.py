@@ -64,12 +64,13 @@ def provision(task: Task, hosts: Connections, agree: Agree, watch: Watch) -> Pro
         Journal.begin(task.cluster.name, task.words) as journal,
     ):
         phases = Phases(watch, journal)
-        _check(task, hosts, phases)
-        plan = _plan(task, hosts, phases)
-        if not plan.nothing:
-            watch.pause()
-            agree(plan)
-        done = _carry_out(task, plan, hosts, lock, phases)
+        with phases.interruptible():
+            _check(task, hosts, phases)
+            plan = _plan(task, hosts, phases)
+            if not plan.nothing:
+                watch.pause()
+                agree(plan)
+            done = _carry_out(task, plan, hosts, lock, phases)
         if not done.holds:
             journal.said_no(done.problems[0])
         return done

@@ -10,6 +10,9 @@ from typing import Any
 from kcluster.journal import Journal
 from kcluster.results import StepState, Watch
 
+_LOOKING = ("", "check", "plan")
+"""Phases that change nothing."""
+
 
 class Phases:
     """Tells the watcher and the journal the same story."""
@@ -19,11 +22,22 @@ class Phases:
         self._watch = watch
         self._journal = journal
         self._present = ""
+        self._title = "the start"
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Tell on Ctrl-C in which phase it came, and how the hosts are left."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            left = "what was done stays, and what was started runs on; run it again to finish"
+            self.say(f"interrupted in: {self._title}; {'nothing was changed' if self._present in _LOOKING else left}")
+            raise
 
     @contextmanager
     def phase(self, name: str, title: str) -> Iterator[None]:
         """Whatever happens inside is this phase."""
-        self._present, started = name, time.monotonic()
+        self._present, self._title, started = name, title, time.monotonic()
         self._watch.phase(title)
         self._journal.note("phase", phase=name, what=title)
         try:

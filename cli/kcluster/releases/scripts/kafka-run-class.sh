@@ -4,7 +4,10 @@
 # Honoured: JAVA_HOME CLASSPATH LOG_DIR JMX_PORT EXTRA_ARGS and
 # KAFKA_{HEAP,JVM_PERFORMANCE,GC_LOG,JMX,LOG4J}_OPTS and KAFKA_OPTS, each with a sensible value when not given.
 
-self=$(readlink -f -- "${BASH_SOURCE[0]}")
+# A server is away while this runs, so no more programs are started than are needed; one script tells the next where
+# it is.
+self=${KAFKA_RUN_CLASS:-$(readlink -f -- "${BASH_SOURCE[0]}")}
+unset KAFKA_RUN_CLASS
 base=${self%/bin/*}
 
 daemon=""
@@ -39,12 +42,14 @@ fi
 
 # The order of the class path is always the same (names in byte order), because archives of class data depend on it.
 # connect-file is offered to Connect as a plugin and must not be on it.
-jars=$(
-  LC_ALL=C
+sorted() {
+  local LC_ALL=C jar
   for jar in "$base"/libs/*.jar; do
-    case $jar in */connect-file-*) ;; *) printf ':%s' "$jar" ;; esac
+    case $jar in */connect-file-*) ;; *) jars+=":$jar" ;; esac
   done
-)
+}
+jars=""
+sorted
 classpath=${CLASSPATH:+$CLASSPATH:}${jars#:}
 
 : "${LOG_DIR:=$base/logs}"
@@ -56,7 +61,7 @@ if [ -z "$KAFKA_LOG4J_OPTS" ]; then
     KAFKA_LOG4J_OPTS="-Dlog4j.configuration=file:$base/config/tools-log4j.properties"
   fi
 else
-  mkdir -p "$LOG_DIR" || exit 1
+  [ -d "$LOG_DIR" ] || mkdir -p "$LOG_DIR" || exit 1
   # A file for log4j 1 is still understood by the log4j 2 of Kafka 4, when it is told to.
   case $KAFKA_LOG4J_OPTS in
     *-Dlog4j.configuration=*) [ ! -e "$base/config/tools-log4j2.yaml" ] || KAFKA_LOG4J_OPTS+=" -Dlog4j1.compatibility=true" ;;
@@ -76,7 +81,7 @@ if [ "$JMX_PORT" ]; then
   case $KAFKA_JMX_OPTS in *jmxremote.rmi.port=*) ;; *) KAFKA_JMX_OPTS+=" -Dcom.sun.management.jmxremote.rmi.port=$JMX_PORT" ;; esac
 fi
 if [ "$gc" ] && [ -z "$KAFKA_GC_LOG_OPTS" ]; then
-  mkdir -p "$LOG_DIR" || exit 1
+  [ -d "$LOG_DIR" ] || mkdir -p "$LOG_DIR" || exit 1
   KAFKA_GC_LOG_OPTS="-Xlog:gc*:file=$LOG_DIR/${name:-kafka}-gc.log:time,tags:filecount=10,filesize=100M"
 fi
 

@@ -19,4 +19,5 @@ fi
 export KAFKA_HEAP_OPTS="$${KAFKA_HEAP_OPTS:-$heap}"
 export KAFKA_LOG4J_OPTS="$${KAFKA_LOG4J_OPTS:-$logging}"
 read -r -d '' -a extra <<<"$${EXTRA_ARGS-$extra}"
-exec "$$bin/kafka-run-class.sh" "$${daemon[@]}" "$${extra[@]}" $class "$$@"
+export KAFKA_RUN_CLASS="$$bin/kafka-run-class.sh"
+exec "$$BASH" "$$KAFKA_RUN_CLASS" "$${daemon[@]}" "$${extra[@]}" $class "$$@"

@@ -28,6 +28,15 @@ def test_an_unreachable_host_comes_before_a_failed_task_and_both_are_told() -> N
     assert problem.details == "a: Do it: no Java"
 
 
+def test_what_ansible_writes_around_the_reason_of_a_lost_host_is_left_out() -> None:
+    said = (
+        'Task failed: Data could not be sent to remote host "10.0.0.1". Make sure this host can be reached over ssh: '
+    )
+    problem = failure([event("b", Status.UNREACHABLE, said)])
+    assert problem
+    assert problem.message == 'b cannot be reached: Data could not be sent to remote host "10.0.0.1".'
+
+
 def test_the_rest_of_a_message_and_other_hosts_are_details() -> None:
     problem = failure([event("a", Status.FAILED, "no Java\nfound 8\ntry: apt"), event("b", Status.FAILED, "no disk")])
     assert isinstance(problem, ApplyError)

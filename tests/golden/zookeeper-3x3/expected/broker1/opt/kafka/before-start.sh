@@ -3,19 +3,36 @@
 #   before-start.sh UNIT RELEASE-LINK FILE...
 # It keeps in /run/UNIT what the process starts with, and lets the JVM start from an archive of classes, which takes
 # about half the time. The unit ignores a failure of this script: a start depends on nothing that is done here.
+# A node is away while it runs, so it starts as few programs as it can.
 
 unit=$1
-release=$(readlink -f "$2")
+link=$2
 shift 2
+
+# The Java that the launch script finds.
+java=${JAVA_HOME:+$JAVA_HOME/bin/java}
+IFS=:
+for folder in $PATH; do
+    [ "$java" ] || [ ! -x "$folder/java" ] || java=$folder/java
+done
+unset IFS
+
+resolved=$(readlink -f "$link" "$java")
+release=${resolved%%
+*}
+java=${resolved#*
+}
 
 # What `kcluster plan` compares with: a process that was started with something else needs a restart.
 cp -- "$@" "/run/$unit/"
-basename "$release" >"/run/$unit/release"
+echo "${release##*/}" >"/run/$unit/release"
 
 # How the last run ended; nothing is known after a power cut, and before the first start.
 cache=/var/cache/$unit
-ended=$(cat "$cache/ended" 2>/dev/null)
-rm -f "$cache/ended"
+archive=$cache/classes.jsa
+ended=
+[ ! -s "$cache/ended" ] || read -r ended <"$cache/ended"
+: >"$cache/ended"
 
 # After a bad end the node starts without an archive, and a later start makes a new one.
 if [ "$ended" ] && [ "$ended" != success ]; then
@@ -30,26 +47,27 @@ case $options in
 esac
 
 # Archives came with Java 13.
-java=$(readlink -f "$(command -v "${JAVA_HOME:+$JAVA_HOME/bin/}java")")
 home=${java%/bin/java}
-feature=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$home/release")
+feature=0
+while IFS='=".' read -r key _ value _; do
+    [ "$key" != JAVA_VERSION ] || feature=$value
+done <"$home/release"
 [ "${feature:-0}" -ge 13 ] || exit 0
 
 # An archive fits one build of Java, one release and one set of options.
-fits=$(
-    {
-        stat -L -c '%n %s %Y' "$home/lib/server/libjvm.so" "$release/libs"
-        printf '%s\n' "$CLASSPATH" "$options"
-    } | cksum | tr ' ' '-'
-)
-archive=$cache/$fits.jsa
-for old in "$cache"/*.jsa; do
-    [ "$old" = "$archive" ] || rm -f "$old"
-done
+fits="$(stat -L --printf '%n %s %Y ' "$home/lib/server/libjvm.so" "$release/libs")$CLASSPATH $options"
+known=
+[ ! -s "$cache/fits" ] || IFS= read -r known <"$cache/fits"
+if [ "$known" != "$fits" ]; then
+    rm -f "$cache"/*.jsa "$cache"/*.new
+    printf '%s\n' "$fits" >"$cache/fits"
+fi
 
 # The JVM wrote it while it ended; only after an orderly end it is whole.
-[ "$ended" = success ] && [ -s "$archive.new" ] && sync "$archive.new" && mv "$archive.new" "$archive"
-rm -f "$cache"/*.new
+if [ -e "$archive.new" ]; then
+    [ "$ended" = success ] && [ -s "$archive.new" ] && sync "$archive.new" && mv "$archive.new" "$archive"
+    rm -f "$archive.new"
+fi
 
 if [ -s "$archive" ]; then
     option="-XX:SharedArchiveFile=$archive"
