@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.clusters import kraft, live, own
+
+__all__ = ["kraft", "live", "own"]  # fixtures that tests of several folders share
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--renew", action="store_true", help="rewrite the stored expected outputs instead of comparing")

@@ -41,6 +41,7 @@ COMMANDS = {
     "broker": "List brokers and their effective configuration.",
     "health": "Say whether the cluster is healthy; exit 4 when it is not.",
     "smoke": "Prove with real messages that nothing acknowledged is lost.",
+    "job": "List, validate, submit, watch, stop and audit PySpark jobs.",
     "completion": "Print the completion script for bash, zsh or fish.",
 }
 """Every command and its one sentence; the module of the same name is imported when it is called."""

@@ -16,6 +16,11 @@ def _remember(ctx: typer.Context, form: show.Format) -> show.Format:
     return form
 
 
+def _named(inventory: Path | None) -> Path | None:
+    show.inventory_is(inventory)
+    return inventory
+
+
 Output = Annotated[
     show.Format, typer.Option("--output", "-o", callback=_remember, help="The form of the result on stdout.")
 ]
@@ -26,6 +31,7 @@ Inventory = Annotated[
         "--inventory",
         "-i",
         envvar="KCLUSTER_INVENTORY",
+        callback=_named,
         metavar="INV",
         autocompletion=complete.inventories,
         help="The Ansible inventory: a folder or a file.",

@@ -1,0 +1,180 @@
+"""Where a job keeps what it has: the checkpoint and the sink, and whether they are this job's and can be written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from kcluster import jobs
+from kcluster.clients.spark import line
+from kcluster.errors import LockedError, RefusedError
+
+IDENTITY = "kcluster.json"
+"""The file in a checkpoint that says whose it is."""
+LEAST_FREE = 100 << 20
+"""Bytes that must be free where the sink is: less is a full disk."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Whose a checkpoint is."""
+
+    job: str
+    name: str
+    topics: list[str]
+    sink: str
+    cluster_id: str
+
+
+def resolved(path: str, beside: Path) -> str:
+    """A path as the job gets it: absolute, or the URI of another file system."""
+    return path if _scheme(path) else str((beside / Path(path).expanduser()).absolute())
+
+
+def here(path: str) -> Path | None:
+    """The path on this machine; None for another file system."""
+    if not _scheme(path):
+        return Path(path)
+    parts = urlsplit(path)
+    return Path(unquote(parts.path)) if parts.scheme == "file" else None
+
+
+def shared(paths: Iterable[str], master: str, *, promised: bool) -> None:
+    """Refuse folders of this machine for a job whose work is done on others."""
+    own = [path for path in paths if path and here(path)]
+    if own and not line.local(master) and not promised:
+        raise RefusedError(
+            f"{own[0]} is a folder of this machine, and with --master {master} other machines read and write it",
+            resolution="give a path of a shared file system, or say --shared-path when it is the same on every host",
+        )
+
+
+def unclaimed(name: str, checkpoint: str, sink: str) -> None:
+    """Refuse the checkpoint or the sink of another job that runs."""
+    for other in (job for job in jobs.every() if job.name != name or job.record.checkpoint != checkpoint):
+        for what, path in (("checkpoint", checkpoint), ("sink", sink)):
+            if path and path == getattr(other.record, what) and other.alive:
+                raise LockedError(
+                    f"the {what} {path} is in use by the running job {other.name} (pid {other.record.process.pid})",
+                    resolution=f"kcluster job stop {other.name}, or give this job a {what} of its own",
+                )
+
+
+def claim(checkpoint: str, mine: Identity) -> None:
+    """Make the checkpoint this job's, when it is new or was already; else say whose it is."""
+    folder = here(checkpoint)
+    if folder is None:
+        return
+    _writable(folder, "checkpoint")
+    if (owner := _owner(folder)) is None:
+        jobs.save(folder / IDENTITY, asdict(mine))
+        return
+    if differences := _differences(owner, mine):
+        raise RefusedError(
+            f"the checkpoint {checkpoint} belongs to another job",
+            details="\n".join(differences),
+            resolution="give this job another --name, or another checkpoint and sink in its file",
+        )
+    _sound(folder)
+
+
+def writable(sink: str) -> None:
+    """Refuse a sink that cannot be written, and a disk that is full."""
+    folder = here(sink)
+    if folder is None:
+        return
+    _writable(folder, "sink")
+    free = shutil.disk_usage(folder).free
+    if free < LEAST_FREE:
+        raise RefusedError(
+            f"the disk of the sink {sink} is full: {free >> 20} MB are free",
+            resolution="make room (see `df -h`), or give the job another sink.path",
+        )
+
+
+def belongs(sink: str, checkpoint: str) -> None:
+    """Refuse a sink that was filled with a checkpoint that is gone: batches would be taken for those of before."""
+    table, progress = here(sink), here(checkpoint)
+    if table is None or progress is None or any(progress.glob("offsets/[0-9]*")):
+        return
+    if any(table.glob("_kcluster/batches/*.json")):
+        raise RefusedError(
+            f"the sink {sink} holds rows, and the checkpoint that knows which is gone from {checkpoint}",
+            resolution="bring the checkpoint back, or give the job another sink.path",
+        )
+
+
+def _scheme(path: str) -> str:
+    return urlsplit(path).scheme
+
+
+def _writable(folder: Path, what: str) -> None:
+    """Try it: root may write where the mode says no, and may not where the mode says yes."""
+    probe = folder / ".kcluster-probe"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.write_text("")
+        probe.unlink()
+    except OSError as problem:
+        raise RefusedError(
+            f"the {what} {folder} cannot be written: {problem.strerror}",
+            resolution=f"repair it, or give the job another {'sink.path' if what == 'sink' else what} in its file",
+        ) from problem
+
+
+def _owner(folder: Path) -> Mapping[str, Any] | None:
+    """Whose the checkpoint is; None of an empty one."""
+    try:
+        return dict(json.loads((folder / IDENTITY).read_text()))
+    except FileNotFoundError:
+        if any((folder / part).exists() for part in ("metadata", "offsets", "commits")):
+            raise RefusedError(
+                f"the checkpoint {folder} was not made by kcluster, so nobody knows which topics it is of",
+                resolution="give the job a checkpoint of its own",
+            ) from None
+        return None
+    except (OSError, ValueError, TypeError) as problem:
+        raise _broken(folder, folder / IDENTITY) from problem
+
+
+def _differences(owner: Mapping[str, Any], mine: Identity) -> list[str]:
+    return [
+        f"{key.replace('_', ' ')}: it is of {_word(owner.get(key))}, this is {_word(value)}"
+        for key, value in asdict(mine).items()
+        if owner.get(key) != value
+    ]
+
+
+def _word(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _sound(folder: Path) -> None:
+    """Refuse a checkpoint whose newest files Spark could not read."""
+    if (folder / "metadata").exists():
+        _json(folder, folder / "metadata")
+    for part in ("offsets", "commits"):
+        numbered = [file for file in folder.glob(f"{part}/*") if file.name.isdigit()]
+        if numbered:
+            _json(folder, max(numbered, key=lambda file: int(file.name)))
+
+
+def _json(folder: Path, file: Path) -> None:
+    """Whether the last line of a file is JSON, as Spark writes it."""
+    try:
+        json.loads(file.read_text().strip().splitlines()[-1])
+    except (OSError, ValueError, IndexError) as problem:
+        raise _broken(folder, file) from problem
+
+
+def _broken(folder: Path, file: Path) -> RefusedError:
+    return RefusedError(
+        f"the checkpoint {folder} is damaged: {file.name} cannot be read",
+        details=str(file),
+        resolution="bring it back from a copy, or begin again with another --name: that reads from the start",
+    )

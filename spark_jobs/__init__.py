@@ -1,0 +1,1 @@
+"""PySpark jobs that take data out of Kafka; a package of its own that knows nothing of kcluster."""

@@ -1,0 +1,191 @@
+"""Whether each record that an `ingest` read is in its table or among its dead letters, exactly once.
+
+spark-submit --jars KAFKA_CONNECTOR_JARS spark_jobs/run.py job.json --bootstrap HOST:PORT --folder FOLDER --audit
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spark_jobs import offsets, sink
+from spark_jobs.balance import FULL, SPAN, Partition
+from spark_jobs.folder import Folder
+from spark_jobs.session import session
+from spark_jobs.topics import Topics
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from spark_jobs.desk import Desk
+    from spark_jobs.settings.ingest import Settings
+
+Partitions = dict[tuple[str, int], Partition]
+
+
+def run(settings: Settings, bootstrap: str, desk: Desk) -> bool:
+    """Audit the job, write it down, and say whether it balances."""
+    spark = session(f"{settings.name}-audit", settings.spark)
+    topics = Topics(settings.name, {**desk.clients("librdkafka"), "bootstrap.servers": bootstrap})
+    result = audit(spark, settings, topics)
+    write(desk.folder, result)
+    return bool(result["ok"])
+
+
+def write(folder: Path, result: dict[str, Any]) -> None:
+    """Put the result into the job's folder, whole or not at all."""
+    fresh = folder / "audit.json.new"
+    fresh.write_text(json.dumps(result, indent=1))
+    fresh.replace(folder / "audit.json")
+
+
+def audit(spark: SparkSession, settings: Settings, topics: Topics) -> dict[str, Any]:
+    """The account of each partition, and what is wrong."""
+    table, checkpoint = Folder(spark, settings.sink.path), Folder(spark, settings.checkpoint)
+    committed = offsets.committed(checkpoint)
+    batches, files = _finished(table)
+    partitions = _read(batches)
+    problems = [*_sequence(batches, committed), *_holes(batches)]
+    if files:
+        _rows(spark.read.schema("_topic string, _partition int, _offset long"), table, files, partitions)
+    life = offsets.identity(checkpoint)
+    own = (each for each in topics.letters(settings.dead_letters) if each.get("checkpoint") == life)
+    _letters(own, partitions)
+    _explain(topics, settings, partitions)
+    problems += [problem for partition in partitions.values() for problem in partition.problems()]
+    return _result(list(partitions.values()), [*problems, *_absent(batches, partitions.values())])
+
+
+def _result(partitions: list[Partition], problems: list[str]) -> dict[str, Any]:
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return {
+        "ok": not problems,
+        "partitions": [each.report() for each in sorted(partitions, key=lambda one: (one.topic, one.partition))],
+        "cause": f"{problems[0]}{more}" if problems else "",
+        "problems": problems,
+    }
+
+
+def _finished(table: Folder) -> tuple[list[dict[str, Any]], list[str]]:
+    """The batches that are done, and the table's files but for those of a batch in hand.
+
+    A job may run meanwhile. What is described first, and then not staged any more, is done; files of batches that are
+    described later are of no concern.
+    """
+    described = sink.batches(table)
+    staged = {name.split("/")[2].removesuffix("-dead") for name in table.files(sink.STAGED)}
+    done = [batch for batch in described if str(batch["batch"]) not in staged]
+    files = [name for name in table.files("") if name.endswith(".parquet") and not name.startswith("_kcluster/")]
+    known = {batch["batch"] for batch in done}
+    later = (batch for batch in sink.batches(table) if batch["batch"] not in known)
+    in_hand = {place for batch in later for _, place in batch["files"]}
+    return done, [name for name in files if name not in in_hand]
+
+
+def _read(batches: Iterable[dict[str, Any]]) -> Partitions:
+    """What was read of each partition, as the batches tell."""
+    partitions: Partitions = {}
+    for topic, partition, start, end in _spans(batches):
+        _at(partitions, topic, partition).read.add_range(start, end)
+    return partitions
+
+
+def _spans(batches: Iterable[dict[str, Any]]) -> Iterator[tuple[str, int, int, int]]:
+    for batch in batches:
+        for topic, ranges in batch["ranges"].items():
+            for partition, (start, end) in ranges.items():
+                yield topic, int(partition), start, end
+
+
+def _at(partitions: Partitions, topic: str, partition: int) -> Partition:
+    return partitions.setdefault((topic, partition), Partition(topic, partition))
+
+
+def _sequence(batches: list[dict[str, Any]], committed: int) -> Iterator[str]:
+    """Batches that nothing describes any more."""
+    expected = 0
+    for batch in batches:
+        if batch["first"] > expected:
+            yield f"nothing describes {_batches(expected, batch['first'] - 1)}"
+        expected = batch["batch"] + 1
+    if committed >= expected:
+        yield f"nothing describes {_batches(expected, committed)}"
+
+
+def _batches(first: int, last: int) -> str:
+    return f"batch {first}" if first == last else f"batches {first}-{last}"
+
+
+def _holes(batches: list[dict[str, Any]]) -> Iterator[str]:
+    """Offsets that a batch skipped, or read although one before had read them."""
+    ends: dict[tuple[str, int], int] = {}
+    for topic, partition, start, end in _spans(batches):
+        before = ends.get((topic, partition), start)
+        if before != start:
+            what = "no batch read offsets" if before < start else "two batches read offsets"
+            yield f"{topic} partition {partition}: {what} {min(before, start)}-{max(before, start) - 1}"
+        ends[topic, partition] = max(before, end)
+
+
+def _rows(reader: Any, table: Folder, files: list[str], partitions: Partitions) -> None:
+    """Note which offsets are rows of the table, and which ones twice."""
+    rows = reader.option("recursiveFileLookup", "true").parquet(*(table.within(name) for name in files))
+    repeated = 0
+    for topic, number, bucket, count, bits in _bitmaps(rows).toLocalIterator():
+        found = FULL if bits is None else int.from_bytes(bits, "little")
+        _at(partitions, topic, number).rows.buckets[bucket] = found
+        repeated += count - found.bit_count()
+    if repeated:
+        for topic, number, offset in _repeated(rows):
+            _at(partitions, topic, number).twice.add(offset)
+
+
+def _bitmaps(rows: DataFrame) -> DataFrame:
+    """One line for SPAN offsets: how many rows, and a bit for each offset that is there; null when all are."""
+    from pyspark.sql import functions as sql
+
+    # Spark's bitmaps begin at 1.
+    keys = "_topic, _partition, bitmap_bucket_number(_offset + 1) - 1 as bucket"
+    grouped = rows.selectExpr(*keys.split(", "), "bitmap_bit_position(_offset + 1) as bit").groupBy(
+        "_topic", "_partition", "bucket"
+    )
+    counted = grouped.agg(sql.count("*").alias("count"), sql.bitmap_construct_agg("bit").alias("bits"))
+    bits = sql.when(sql.bitmap_count("bits") < SPAN, sql.col("bits"))
+    return counted.select("_topic", "_partition", "bucket", "count", bits)
+
+
+def _repeated(rows: DataFrame) -> list[Any]:
+    """The first offsets of which there is more than one row."""
+    from pyspark.sql import functions as sql
+
+    counted = rows.groupBy("_topic", "_partition", "_offset").count().where(sql.col("count") > 1).drop("count")
+    return counted.orderBy("_topic", "_partition", "_offset").limit(1000).collect()
+
+
+def _letters(letters: Iterable[dict[str, str]], partitions: Partitions) -> None:
+    """Note which of the offsets that were read are dead letters, and which ones twice."""
+    for letter in letters:
+        partition, offset = partitions.get((letter["topic"], int(letter["partition"]))), int(letter["offset"])
+        # Others are of a batch in hand.
+        if partition is not None and offset in partition.read and not partition.dead.add(offset):
+            partition.twice.add(offset)
+
+
+def _explain(topics: Topics, settings: Settings, partitions: Partitions) -> None:
+    """Tell apart what the topic itself does not hold."""
+    isolation = settings.kafka.get("isolation.level", "read_committed")
+    for each in partitions.values():
+        if missing := each.missing():
+            low, held = topics.held(each.topic, each.partition, missing, isolation)
+            each.gone = missing.below(low)
+            each.skipped = missing.without(each.gone).without(held)
+
+
+def _absent(batches: list[dict[str, Any]], partitions: Iterable[Partition]) -> Iterator[str]:
+    """What the topic no longer holds, but was written: nobody can tell from the topic that it is missing."""
+    absent = sum(batch["read"] - batch["rows"] - batch["dead"] for batch in batches)
+    unheld = sum(len(each.gone) + len(each.skipped) for each in partitions)
+    if unheld > absent:
+        yield f"{unheld - absent} records were written or sent when they were read, and are not there now"

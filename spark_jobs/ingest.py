@@ -1,0 +1,118 @@
+"""Topics to Parquet: each record once, and what does not fit into a dead-letter topic with its reason.
+
+spark-submit --jars KAFKA_CONNECTOR_JARS spark_jobs/run.py ingest.yml --bootstrap HOST:PORT --once
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from spark_jobs import offsets, ready, sink, source, transform
+from spark_jobs.causes import Refused
+from spark_jobs.folder import Folder
+from spark_jobs.letters import Letters
+from spark_jobs.running import Batches, follow
+from spark_jobs.session import session
+from spark_jobs.settings.common import interval
+from spark_jobs.topics import Topics
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from spark_jobs.desk import Desk
+    from spark_jobs.settings.ingest import Settings
+
+
+GONE = "to go on without them set when_data_is_gone: continue in the job's file; `kcluster job audit` names them"
+
+LETTERS = 10_000
+"""Dead letters in one file: the most that are in the driver's memory at once."""
+
+
+def run(settings: Settings, bootstrap: str, desk: Desk, *, once: bool) -> str:
+    """Run the job until it has read what is there (`once`), or until it is stopped."""
+    from pyspark.errors import StreamingQueryException
+
+    spark = session(settings.name, settings.spark)
+    table, checkpoint = Folder(spark, settings.sink.path), Folder(spark, settings.checkpoint)
+    client = {"bootstrap.servers": bootstrap, **desk.clients("librdkafka")}
+    ready.check(spark, settings, table, checkpoint)
+    batches = Batches()
+
+    def take(records: DataFrame, number: int) -> None:
+        with batches.one():
+            letters = Letters(settings.name, offsets.identity(checkpoint), settings.dead_letters, client)
+            ingest(records, number, settings, table, checkpoint, letters)
+
+    records = source.stream(spark, settings, bootstrap, desk.clients("java"))
+    trigger = {"availableNow": True} if once else {"processingTime": interval(settings.every)}
+    writer = records.writeStream.foreachBatch(take).trigger(**trigger)
+    query = writer.queryName(settings.name).option("checkpointLocation", settings.checkpoint).start()
+    desk.say("running", web=spark.sparkContext.uiWebUrl)
+    try:
+        return follow(query, desk, batches, lambda number: _counts(table, number))
+    except StreamingQueryException as problem:
+        if gone := Topics(settings.name, client).gone(offsets.reached(checkpoint)):
+            raise Refused(f"records were deleted before they were read: {', '.join(gone)}", GONE) from problem
+        raise
+
+
+def ingest(
+    records: DataFrame, number: int, settings: Settings, table: Folder, checkpoint: Folder, letters: Letters
+) -> None:
+    """One batch, also one that a run before began: written, described, published, and its dead letters sent."""
+    sink.fold(table, number)
+    batch = table.load(sink.description(number))
+    if batch is None:
+        batch = _written(records, number, settings, table, checkpoint)
+        table.save(sink.description(number), batch)
+    sink.publish(table, batch)
+    if batch["dead"] and table.exists(_dead(number)):  # they go away only after they were sent
+        letters.send(lambda: _letters(records.sparkSession, table, number), number)
+    table.remove(f"{sink.STAGED}/{number}")
+    table.remove(_dead(number))
+
+
+def _written(records: DataFrame, number: int, settings: Settings, table: Folder, checkpoint: Folder) -> dict[str, Any]:
+    """Write the rows beside the table, and the dead letters too if there are any; what the batch consists of."""
+    judged = transform.judged(records, settings)
+    files = sink.stage(transform.rows(judged), settings.sink, table, number)
+    ranges = offsets.covered(checkpoint, number)
+    read, rows = offsets.count(ranges), sink.written(records.sparkSession, table, files)
+    dead = 0
+    if rows < read:  # records are missing among the rows: dead letters, or offsets without a record
+        letters = transform.dead_letters(judged).write.option("maxRecordsPerFile", LETTERS)
+        letters.mode("overwrite").parquet(table.within(_dead(number)))
+        dead = records.sparkSession.read.parquet(table.within(_dead(number))).count()
+    return {
+        "first": number,
+        "batch": number,
+        "checkpoint": offsets.identity(checkpoint),
+        "at": time.time(),
+        "ranges": ranges,
+        "read": read,
+        "rows": rows,
+        "dead": dead,
+        "files": files,
+    }
+
+
+def _letters(spark: SparkSession, table: Folder, number: int) -> Iterator[Any]:
+    """The dead letters of a batch, a file at a time."""
+    for name in table.files(_dead(number)):
+        if name.endswith(".parquet"):
+            yield from spark.read.parquet(table.within(name)).toLocalIterator()
+
+
+def _dead(number: int) -> str:
+    return f"{sink.STAGED}/{number}-dead"
+
+
+def _counts(table: Folder, number: int) -> dict[str, Any]:
+    """What a batch's description adds to its progress."""
+    batch = table.load(sink.description(number)) or {}
+    # Spark counts a record once for each time it was read, so the description is asked for the records too.
+    names = {"records": "read", "rows": "rows", "dead": "dead"}
+    return {name: batch[key] for name, key in names.items() if key in batch}

@@ -1,0 +1,33 @@
+"""What a job remembers from step to step: numbered files in the checkpoint; the newest one counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+if TYPE_CHECKING:
+    from spark_jobs.folder import Folder
+
+KEPT = 3
+"""How many steps are kept."""
+
+
+class Memory:
+    """The newest step, and the way to the next one."""
+
+    def __init__(self, checkpoint: Folder, place: str) -> None:
+        self._checkpoint = checkpoint
+        self._place = place
+        names = [name for name in checkpoint.files(place) if name.endswith(".json")]
+        self.newest: dict[str, Any] = checkpoint.load(names[-1]) if names else {"step": -1, "log": uuid4().hex}
+        """What the newest step wrote down; `step` is its number, `log` the same for all steps of this checkpoint."""
+
+    def write(self, **facts: Any) -> None:
+        """Write down the next step; from here on it has happened, also for a run after this one."""
+        number = self.newest["step"] + 1
+        self.newest = {"step": number, "log": self.newest["log"], **facts}
+        self._checkpoint.save(self._file(number), self.newest)
+        self._checkpoint.remove(self._file(number - KEPT))
+
+    def _file(self, number: int) -> str:
+        return f"{self._place}/{number:012d}.json"

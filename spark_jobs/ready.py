@@ -1,0 +1,107 @@
+"""Whether an `ingest` may begin: expressions that mean something, and a table and a checkpoint that belong together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from spark_jobs import offsets, sink, transform
+from spark_jobs.causes import Refused
+from spark_jobs.folder import Folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+    from spark_jobs.settings.ingest import Settings
+
+SCHEMA = "_kcluster/schema.json"
+"""The columns of a table, and the folders they are in."""
+
+ANEW = "to begin anew, give the job a new checkpoint and a new sink.path"
+
+
+def check(spark: SparkSession, settings: Settings, table: Folder, checkpoint: Folder) -> None:
+    """Refuse what would fail or go wrong after the first batch; note the table's columns."""
+    columns = _columns(spark, settings)
+    _together(table, checkpoint)
+    _fits(columns, settings, table)
+
+
+def _columns(spark: SparkSession, settings: Settings) -> StructType:
+    """The columns of a row, when all that the file says in SQL can be understood."""
+    from pyspark.errors import AnalysisException
+
+    records = spark.createDataFrame([], transform.KAFKA)
+    try:
+        opened = transform.opened(records, settings)
+        for name, rule in settings.rules.items():
+            kind = opened.selectExpr(rule).schema[0].dataType.simpleString()
+            if kind != "boolean":
+                raise Refused(f"rules.{name}: {rule} is {kind}, and not true or false", "correct the job's file")
+        return transform.rows(transform.judged(records, settings)).schema
+    except AnalysisException as problem:
+        where, what = _wrong(spark, settings), str(problem).strip().splitlines()[0]
+        raise Refused(f"{where}: {what}", "correct the job's file") from problem
+
+
+def _wrong(spark: SparkSession, settings: Settings) -> str:
+    """Which of the file's expressions Spark does not understand."""
+    from dataclasses import replace
+
+    from pyspark.errors import AnalysisException
+
+    records, tried = spark.createDataFrame([], transform.KAFKA), {}
+    for name, expression in settings.columns.items():
+        tried[name] = expression
+        try:
+            transform.opened(records, replace(settings, columns=tried))
+        except AnalysisException:
+            return f"columns.{name}"
+    opened = transform.opened(records, settings)
+    for name, rule in settings.rules.items():
+        try:
+            opened.selectExpr(rule)
+        except AnalysisException:
+            return f"rules.{name}"
+    return "format"
+
+
+def _together(table: Folder, checkpoint: Folder) -> None:
+    """Refuse a checkpoint and a table that do not know of each other."""
+    life, begun, done = offsets.identity(checkpoint), offsets.begun(checkpoint), offsets.committed(checkpoint)
+    described = sink.newest(table)
+    if described < 0 and any(_is_data(name) for name in table.files("")):
+        raise Refused(f"{table.path} holds files that no job of this kind wrote", "give the job another sink.path")
+    if done > described:
+        raise Refused(
+            f"the checkpoint has read up to batch {done}, and the sink holds batches up to {described}",
+            f"put the sink back where it was; {ANEW}",
+        )
+    last = sink.load(table, described)
+    if begun < described or (last and last["checkpoint"] != life):
+        raise Refused(
+            f"the sink holds batches up to {described} of another checkpoint",
+            f"give the job the checkpoint that it had; {ANEW}",
+        )
+
+
+def _is_data(name: str) -> bool:
+    return name.endswith(".parquet") and not name.startswith("_")
+
+
+def _fits(columns: StructType, settings: Settings, table: Folder) -> None:
+    """Refuse columns that the table does not have or has otherwise; note the new ones when the file allows them."""
+    wanted = {field.name: field.dataType.simpleString() for field in columns}
+    known: dict[str, Any] = table.load(SCHEMA) or {"columns": wanted, "partition_by": list(settings.sink.partition_by)}
+    way_out = f"give the job a new checkpoint and a new sink.path, or put it back; the table is {table.path}"
+    for name, kind in known["columns"].items():
+        if name not in wanted:
+            raise Refused(f"column {name} is gone from the job's file, and the table has it", way_out)
+        if wanted[name] != kind:
+            raise Refused(f"column {name} is {wanted[name]} in the job's file and {kind} in the table", way_out)
+    if known["partition_by"] != list(settings.sink.partition_by):
+        raise Refused(f"the table is in folders by {known['partition_by'] or 'nothing'}", way_out)
+    new = [name for name in wanted if name not in known["columns"]]
+    if new and settings.sink.new_columns != "add":
+        raise Refused(f"the table has no column {', '.join(new)}", "set sink.new_columns: add in the job's file")
+    table.save(SCHEMA, {**known, "columns": {**known["columns"], **wanted}})

@@ -1,0 +1,86 @@
+"""The way in: runs the job that a file describes.
+
+spark-submit --jars KAFKA_CONNECTOR_JARS spark_jobs/run.py FILE --bootstrap HOST:PORT [--once] [--folder FOLDER]
+spark-submit --jars ... spark_jobs/run.py FILE --bootstrap HOST:PORT --folder FOLDER --audit  # writes audit.json
+python spark_jobs/run.py FILE --check        # what is wrong with the file, as JSON; without Spark
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+# spark-submit puts this file's folder first on the path; the package is one further up.
+sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+from spark_jobs import settings  # noqa: E402
+from spark_jobs.causes import told  # noqa: E402
+from spark_jobs.desk import Desk  # noqa: E402
+
+
+def main() -> int:
+    """Run the job, and write down how it ended."""
+    wish = _arguments()
+    read, findings = settings.read(_written(wish.file), wish.job)
+    if wish.check:
+        print(json.dumps({"findings": findings, "settings": None if findings else dataclasses.asdict(read)}))
+        return 0
+    if findings:
+        print("\n".join(findings), file=sys.stderr)
+        return 2
+    return _audit(read, wish) if wish.audit else _run(read, wish)
+
+
+def _audit(read: Any, wish: argparse.Namespace) -> int:
+    """Audit the job; 0 when it balances, 4 when it does not, 1 when nobody could tell."""
+    from spark_jobs import audit
+
+    try:
+        return 0 if audit.run(read, wish.bootstrap, Desk(wish.folder)) else 4
+    except Exception as problem:  # as in _run
+        traceback.print_exc()
+        meaning, advice = told(problem)
+        audit.write(wish.folder, {"ok": False, "partitions": [], "cause": meaning, "advice": advice})
+        return 1
+
+
+def _run(read: Any, wish: argparse.Namespace) -> int:
+    desk = Desk(wish.folder)
+    desk.say("starting")
+    try:
+        state = import_module(f"spark_jobs.{read.job}").run(read, wish.bootstrap, desk, once=wish.once)
+    except Exception as problem:  # whatever ends a job is told in one line; the whole of it goes to the log
+        traceback.print_exc()
+        meaning, advice = told(problem)
+        desk.say("failed", cause=meaning, advice=advice)
+        return 1
+    desk.say(state)
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--job", default="", help="the job, when the file does not name it")
+    parser.add_argument("--bootstrap", default="localhost:9092")
+    parser.add_argument("--once", action="store_true", help="read what is there, then end")
+    parser.add_argument("--folder", type=Path, default=Path(), help="where the job reports to")
+    parser.add_argument("--audit", action="store_true", help="only look whether what the job read is all there")
+    parser.add_argument("--check", action="store_true", help="only check the file")
+    return parser.parse_args()
+
+
+def _written(file: Path) -> Any:
+    import yaml
+
+    return yaml.safe_load(file.read_text())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+"""The Spark session of a job: settings that hold for every job, then what the job's file says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DEFAULTS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.minBatchesToRetain": "10",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    # A batch is one pass over Kafka without a shuffle worth planning again.
+    "spark.sql.adaptive.enabled": "false",
+    # Folders of a partitioned table are written side by side; without this Spark sorts every batch first.
+    "spark.sql.maxConcurrentOutputFileWriters": "64",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+}
+
+
+def session(name: str, settings: Mapping[str, str]) -> SparkSession:
+    """The session; `spark-submit` has the last word on master and jars."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName(name)
+    for key, value in {**DEFAULTS, **settings}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()

@@ -1,0 +1,30 @@
+"""What the file of a job may say, and how it is read; without Spark, so that it is checked before Spark starts."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from spark_jobs.settings.reading import Findings, build, nearest
+
+JOBS = {
+    "alerts": "Trucks that left their area, stand still or are silent; each incident once, into a topic.",
+    "ingest": "Topics to Parquet, each record once; what does not fit goes to a dead-letter topic.",
+    "latest": "The newest position of each truck, kept fresh in a file for the dashboard.",
+    "trucks": "The demo's producer: trucks that drive around and tell where they are.",
+}
+"""Every job and its one sentence; its settings are `spark_jobs.settings.JOB`, its code `spark_jobs.JOB`."""
+
+
+def read(written: Any, job: str = "") -> tuple[Any, list[str]]:
+    """The settings of a job's file, and everything that is wrong with it; the settings count only when nothing is."""
+    if not isinstance(written, dict):
+        return None, ["the file must hold keys and values"]
+    job = str(written.get("job", job))
+    if job not in JOBS:
+        return None, [f"job: there is no job {job or '(none named)'}{nearest(job, JOBS)}"]
+    findings = Findings()
+    settings = build(import_module(f"spark_jobs.settings.{job}").Settings, {**written, "job": job}, "", findings)
+    if settings is not None and not findings and hasattr(settings, "check"):
+        findings.extend(settings.check())
+    return settings, findings

@@ -1,0 +1,94 @@
+"""What the files of several jobs say in the same words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from spark_jobs.settings.types import problems
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
+EMPTY, NOT_UTF8, UNREADABLE = "empty", "not_utf8", "unreadable"
+UNKNOWN_FIELDS, NO_NUMBER = "unknown_fields", "no_number"
+REASONS = (EMPTY, NOT_UTF8, UNREADABLE, UNKNOWN_FIELDS, NO_NUMBER)
+"""Why a record is a dead letter before any rule of the job's file is asked."""
+DURATION = re.compile(r"\d+(ms|s|m|h|d)")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """How much one batch takes: the limits that keep memory flat and files large."""
+
+    max_records: int = 1_000_000
+    min_records: int = 0
+    """Wait for that many, so that a quiet topic does not become a thousand small files, ..."""
+    max_wait: str = "15m"
+    """... but not longer than this."""
+
+    def check(self) -> Iterator[str]:
+        """What does not fit together."""
+        if self.max_records < 1:
+            yield "batch.max_records: must be at least 1"
+        if not 0 <= self.min_records <= self.max_records:
+            yield "batch.min_records: must be between 0 and batch.max_records"
+        yield from duration("batch.max_wait", self.max_wait)
+
+
+@dataclass(frozen=True)
+class Format:
+    """What the records are."""
+
+    kind: Literal["json", "csv", "raw"] = "json"
+    schema: dict[str, str] = field(default_factory=dict)
+    """Column and type, in Spark's words: {truck_id: string, lat: double}. Not for `raw`, which keeps the bytes."""
+    options: dict[str, str] = field(default_factory=dict)
+    """Further options of Spark's parser: {timestampFormat: ...}, {delimiter: ";"}."""
+    unknown_fields: Literal["ignore", "reject"] = "ignore"
+    """What to do about a JSON field that the schema does not name; `reject` costs a second look at each record."""
+
+    def check(self) -> Iterator[str]:
+        """What does not fit together."""
+        if self.kind == "raw" and self.schema:
+            yield "format.schema: raw records have no schema; remove it, or say kind: json"
+        if self.kind != "raw" and not self.schema:
+            yield f"format.schema: {self.kind} records need one, for example {{truck_id: string, lat: double}}"
+        if self.unknown_fields == "reject" and self.kind != "json":
+            yield "format.unknown_fields: only JSON records have names that could be unknown"
+        yield from reserved("format.schema", self.schema)
+        for name, kind in self.schema.items():
+            yield from (f"format.schema.{name}: {problem}" for problem in problems(kind))
+
+
+def reserved(where: str, names: Iterable[str]) -> Iterator[str]:
+    """Names of columns that the job needs for itself."""
+    for name in names:
+        if name.startswith("_"):
+            yield f"{where}.{name}: names that begin with _ are the job's own"
+
+
+def duration(where: str, text: str) -> Iterator[str]:
+    """Whether a text is a duration."""
+    if not DURATION.fullmatch(text):
+        yield f"{where}: {text} is no duration; write 500ms, 10s, 5m, 2h or 1d"
+
+
+def interval(text: str) -> str:
+    """A duration in Spark's words."""
+    units = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+    number, unit = re.fullmatch(r"(\d+)(\w+)", text).groups()  # type: ignore[union-attr]
+    return f"{number} {units[unit]}"
+
+
+def milliseconds(text: str) -> int:
+    """How long a duration is."""
+    units = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+    number, unit = re.fullmatch(r"(\d+)(\w+)", text).groups()  # type: ignore[union-attr]
+    return int(number) * units[unit]
+
+
+def check_name(name: str) -> Iterator[str]:
+    """Whether a job's name can be a folder's."""
+    if not NAME.fullmatch(name):
+        yield f"name: {name} is not possible; use a-z, 0-9, dots, dashes and underscores, at most 63"

@@ -1,0 +1,129 @@
+"""Parquet files of which each record is part once, whatever happens in between.
+
+A batch is written beside the table (`_kcluster/staged`), then described in a file (`_kcluster/batches/N.json`: which
+offsets, which files), and only then moved into place. When a run is cut off and Spark gives the same batch again, a
+batch with a description is not written again: what is left to move is moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from spark_jobs.folder import Folder
+    from spark_jobs.settings.ingest import Sink
+
+BATCHES, STAGED = "_kcluster/batches", "_kcluster/staged"
+FOLD = 100
+"""Descriptions of that many batches become one, so that weeks of batches are few files."""
+
+
+def description(number: int) -> str:
+    """The file that describes a batch."""
+    return f"{BATCHES}/{number:09d}.json"
+
+
+def batches(folder: Folder) -> list[dict[str, Any]]:
+    """What describes the batches so far, in order; a summary stands for several, `first` to `batch`."""
+    files = _spans(folder)
+    loaded = (folder.load(files[span]) for span in sorted(files, key=lambda one: (one[0], -one[1])))
+    # A job may be folding meanwhile: a summary is there before the files it replaces go.
+    told = [batch for batch in loaded if batch is not None]
+    return list(_outermost(told))
+
+
+def newest(folder: Folder) -> int:
+    """The last batch that is described; -1 when there is none."""
+    return max((last for _, last in _spans(folder)), default=-1)
+
+
+def load(folder: Folder, number: int) -> Any:
+    """What describes a batch, or the batches up to it; None when nothing does."""
+    return next((folder.load(name) for (_, last), name in _spans(folder).items() if last == number), None)
+
+
+def fold(folder: Folder, number: int) -> None:
+    """Before every hundredth batch: put one summary in place of the descriptions of those before, which are done.
+
+    The summary is written first; where a run was cut off before the others were deleted, the summary counts.
+    """
+    if number % FOLD or not number:
+        return
+    single = {first: name for (first, last), name in _spans(folder).items() if first == last < number}
+    told = [folder.load(name) for _, name in sorted(single.items())]
+    if len(told) == FOLD and (summary := _summary(told)):
+        folder.save(f"{BATCHES}/{number - FOLD:09d}-{number - 1:09d}.json", summary)
+    for first, last in list(_spans(folder)):
+        if first < last:
+            for each in range(first, last + 1):
+                if each in single:
+                    folder.remove(single[each])
+
+
+def stage(rows: DataFrame, sink: Sink, folder: Folder, number: int) -> list[list[str]]:
+    """Write the rows beside the table; the files, each with the place it belongs to."""
+    here = f"{STAGED}/{number}"
+    files = sink.files_per_batch or rows.sparkSession.sparkContext.defaultParallelism
+    writer = rows.coalesce(files).write.mode("overwrite").partitionBy(*sink.partition_by)
+    writer.options(**_encoding(sink)).parquet(folder.within(here))
+    staged = [name for name in folder.files(here) if name.endswith(".parquet")]
+    return [[name, _place(name.removeprefix(f"{here}/"), number, part)] for part, name in enumerate(staged)]
+
+
+def written(spark: SparkSession, folder: Folder, files: list[list[str]]) -> int:
+    """How many rows the files hold, by their footers."""
+    if not files:
+        return 0
+    return spark.read.parquet(*(folder.within(name) for name, _ in files)).count()
+
+
+def publish(folder: Folder, batch: dict[str, Any]) -> None:
+    """Move the files of a described batch into place; those that are there already stay."""
+    for name, place in batch["files"]:
+        folder.move(name, place)
+
+
+def _spans(folder: Folder) -> dict[tuple[int, int], str]:
+    """First and last batch of each description -> its file."""
+    names = [name for name in folder.files(BATCHES) if name.endswith(".json")]
+    stems = (PurePosixPath(name).stem.split("-") for name in names)
+    return {(int(stem[0]), int(stem[-1])): name for stem, name in zip(stems, names, strict=True)}
+
+
+def _outermost(told: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Without those that a summary before them covers."""
+    done = -1
+    for batch in told:
+        if batch["batch"] > done:
+            done = batch["batch"]
+            yield batch
+
+
+def _summary(told: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Several batches as one; None when they do not follow on each other, which the audit is to see."""
+    if any(after["batch"] != before["batch"] + 1 for before, after in pairwise(told)):
+        return None
+    ranges: dict[str, dict[str, list[int]]] = {}
+    for batch in told:
+        for topic, partitions in batch["ranges"].items():
+            for partition, (start, end) in partitions.items():
+                whole = ranges.setdefault(topic, {}).setdefault(partition, [start, start])
+                if whole[1] != start:
+                    return None
+                whole[1] = end
+    sums = {name: sum(batch[name] for batch in told) for name in ("read", "rows", "dead")}
+    return {**told[-1], "first": told[0]["first"], "ranges": ranges, **sums, "files": []}
+
+
+def _encoding(sink: Sink) -> dict[str, str]:
+    return {"compression": sink.compression}
+
+
+def _place(name: str, number: int, part: int) -> str:
+    """Where a file belongs: in the folder of its partition, named by its batch."""
+    return str(PurePosixPath(name).parent / f"batch-{number:09d}-{part:04d}.parquet")

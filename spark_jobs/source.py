@@ -1,0 +1,63 @@
+"""Kafka's topics as a stream of records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from spark_jobs.settings.common import interval
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from spark_jobs.settings import ingest, latest
+
+TUNED = {
+    # Fewer and larger answers than the client's defaults, which are made for little delay.
+    "fetch.min.bytes": "65536",
+    "fetch.max.wait.ms": "100",
+    "max.partition.fetch.bytes": "8388608",
+    "receive.buffer.bytes": "1048576",
+    "max.poll.records": "10000",
+    # What a transaction took back was never said.
+    "isolation.level": "read_committed",
+}
+
+
+def stream(
+    spark: SparkSession, settings: ingest.Settings | latest.Settings, bootstrap: str, security: Mapping[str, str]
+) -> DataFrame:
+    """The records of the topics, from where the checkpoint says, or for a new one from `start`."""
+    return spark.readStream.format("kafka").options(**options(settings, bootstrap, security)).load()
+
+
+def options(settings: ingest.Settings | latest.Settings, bootstrap: str, security: Mapping[str, str]) -> dict[str, str]:
+    """The options of Spark's Kafka source."""
+    consumer = {**TUNED, **security, **settings.kafka, "bootstrap.servers": bootstrap}
+    return {
+        **{f"kafka.{key}": value for key, value in consumer.items()},
+        "subscribe": ",".join(settings.topics),
+        "failOnDataLoss": str(settings.when_data_is_gone == "stop").lower(),
+        "maxOffsetsPerTrigger": str(settings.batch.max_records),
+        **_waiting(settings),
+        **_start(settings.start),
+    }
+
+
+def _waiting(settings: ingest.Settings | latest.Settings) -> dict[str, str]:
+    if not settings.batch.min_records:
+        return {}
+    return {
+        "minOffsetsPerTrigger": str(settings.batch.min_records),
+        "maxTriggerDelay": interval(settings.batch.max_wait),
+    }
+
+
+def _start(start: str) -> dict[str, str]:
+    if start in ("earliest", "latest"):
+        return {"startingOffsets": start}
+    instant = datetime.fromisoformat(start)
+    instant = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+    milliseconds = round(instant.timestamp() * 1000)
+    return {"startingTimestamp": str(milliseconds), "startingOffsetsByTimestampStrategy": "latest"}

@@ -1,0 +1,152 @@
+"""Spark in this process for what needs no cluster, and jobs as processes for what does."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+
+from kcluster.clients.spark import connector, line, runtime
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PATIENCE = 400.0
+"""Seconds within which a job on a busy machine has done what a test waits for."""
+
+Found = TypeVar("Found")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One local session for all tests, with the settings of the jobs."""
+    from spark_jobs.session import session
+
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    small = {
+        "spark.master": "local[2]",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    made = session("tests", {**small, "spark.log.level": "ERROR"})
+    yield made
+    made.stop()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """PySpark leaves the sockets of `collect` to the garbage collector."""
+    if "spark" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+
+
+def until(look: Callable[[], Found], what: str, within: float = PATIENCE) -> Found:
+    """What `look` finds, as soon as it finds something."""
+    deadline = time.monotonic() + within
+    while not (found := look()):
+        assert time.monotonic() < deadline, f"not within {within:.0f} s: {what}"
+        time.sleep(0.02)
+    return found
+
+
+class Job:
+    """An ingest as processes of its own, started with the very line that the CLI uses."""
+
+    def __init__(self, folder: Path, bootstrap: str, jars: list[Path], topic: str, **settings: Any) -> None:
+        self.folder, self.table, self.checkpoint = folder, folder / "table", folder / "checkpoint"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.bootstrap, self.jars = bootstrap, jars
+        self.settings: dict[str, Any] = {
+            "job": "ingest",
+            "name": folder.name,
+            "topics": [topic],
+            "dead_letters": f"{topic}.dead-letters",
+            "every": "100ms",
+            "format": {"schema": {"truck_id": "string", "lat": "double", "n": "bigint"}},
+            "rules": {"bad_position": "lat between -90 and 90"},
+            "checkpoint": str(self.checkpoint),
+            "sink": {"path": str(self.table)},
+            **settings,
+        }
+        (folder / line.PROPERTIES).write_text(line.properties({"spark.ui.enabled": "false"}))
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self, *options: str) -> subprocess.Popen[bytes]:
+        """Start it as the leader of a process group."""
+        (self.folder / "job.json").write_text(json.dumps(self.settings))
+        command = line.submit(runtime.require(), self.jars, "local[2]", self.folder, self.bootstrap)
+        command = command.with_options(*options)
+        with (self.folder / "driver.log").open("ab") as log:
+            environment = {**os.environ, **command.environment}
+            self.process = subprocess.Popen(
+                command.command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL, process_group=0
+            )
+        return self.process
+
+    @property
+    def ended(self) -> bool:
+        """Whether its process is gone, so that nobody need wait for it; what it said of itself tells why."""
+        return self.process is not None and self.process.poll() is not None
+
+    def kill(self) -> None:
+        """End the whole group with signal 9."""
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+    def once(self) -> dict[str, Any]:
+        """Let it read what is there; the state it ends in."""
+        self.start("--once").wait(PATIENCE)
+        return self.state()
+
+    def stop(self) -> dict[str, Any]:
+        """Let it end after the batch in hand; the state it ends in."""
+        (self.folder / "stop").touch()
+        assert self.process is not None
+        self.process.wait(PATIENCE)
+        (self.folder / "stop").unlink()
+        return self.state()
+
+    def audit(self) -> dict[str, Any]:
+        """Its account."""
+        (self.folder / "audit.json").unlink(missing_ok=True)
+        self.start("--audit").wait(PATIENCE)
+        return dict(json.loads((self.folder / "audit.json").read_text()))
+
+    def state(self) -> dict[str, Any]:
+        """What it says of itself."""
+        return dict(json.loads((self.folder / "state.json").read_text()))
+
+    def progress(self) -> list[dict[str, Any]]:
+        """What it said of its batches."""
+        file = self.folder / "progress.jsonl"
+        return [json.loads(each) for each in file.read_text().splitlines()] if file.exists() else []
+
+
+@pytest.fixture
+def ingest(tmp_path: Path) -> Iterator[Callable[..., Job]]:
+    """Makes a job: `ingest(bootstrap, topic, name="a", when_data_is_gone="continue")`; killed at the end."""
+    jobs: list[Job] = []
+    jars = connector.jars(lambda *_: None)
+
+    def make(bootstrap: str, topic: str, name: str = "job", **settings: Any) -> Job:
+        jobs.append(Job(tmp_path / name, bootstrap, jars, topic, **settings))
+        return jobs[-1]
+
+    yield make
+    for job in jobs:
+        if job.process is not None and job.process.poll() is None:
+            job.kill()

@@ -1,0 +1,138 @@
+"""The audit of an ingest, and that it can fail."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spark_jobs import audit, settings, sink
+from spark_jobs.balance import SPAN, Offsets, Partition
+from spark_jobs.folder import Folder
+from spark_jobs.topics import Topics
+from tests.integration.conftest import Live
+from tests.spark.conftest import Job
+from tests.spark.feeding import Feed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def offsets(*ranges: tuple[int, int]) -> Offsets:
+    made = Offsets()
+    for start, end in ranges:
+        made.add_range(start, end)
+    return made
+
+
+def test_offsets_are_sets_across_buckets() -> None:
+    some = offsets((3, 5), (SPAN - 1, SPAN + 2), (5 * SPAN, 6 * SPAN))
+    assert list(some.ranges()) == [(3, 4), (SPAN - 1, SPAN + 1), (5 * SPAN, 6 * SPAN - 1)]
+    assert (len(some), SPAN in some, 5 in some) == (5 + SPAN, True, False)
+    assert list(some.without(offsets((SPAN, SPAN + 1))).ranges())[1:3] == [(SPAN - 1, SPAN - 1), (SPAN + 1, SPAN + 1)]
+    assert list(some.below(4).ranges()) == [(3, 3)]
+    assert [some.add(7), some.add(7), len(offsets((4, 4)))] == [True, False, 0]
+
+
+def test_a_partition_tells_what_does_not_balance() -> None:
+    whole = Partition("t", 1, offsets((0, 10)), offsets((0, 4), (6, 9)), offsets((4, 6), (9, 10)))
+    assert list(whole.problems()) == []
+    broken = Partition("t", 1, offsets((0, 10)), offsets((0, 5), (20, 21)), offsets((4, 6)), {2}, offsets((6, 8)))
+    assert list(broken.problems()) == [
+        "t partition 1: 2 missing, offsets 8-9",
+        "t partition 1: twice: 2, 4",
+        "t partition 1: 1 rows of which no batch tells, offsets 20",
+    ]
+    assert broken.report()["gone"] == [(6, 7)]
+
+
+def batch(number: int, start: int, end: int) -> dict[str, Any]:
+    counted = {"read": end - start, "rows": end - start, "dead": 0}
+    return {"first": number, "batch": number, "checkpoint": "c", "ranges": {"t": {"0": [start, end]}}, **counted}
+
+
+def test_a_hundred_descriptions_become_one_and_a_cut_off_folding_is_taken_up(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = Folder(spark, str(tmp_path))
+    for number in range(250):
+        table.save(sink.description(number), {**batch(number, number * 10, number * 10 + 10), "files": []})
+    folder = tmp_path / sink.BATCHES
+    before = {name: (folder / name).read_text() for name in ("000000007.json",)}
+    for number in (99, 100, 200):
+        sink.fold(table, number)
+    assert len(list(folder.glob("*.json"))) == 52
+    (folder / "000000007.json").write_text(before["000000007.json"])  # as if it had not been deleted any more
+    told = sink.batches(table)
+    assert [(each["first"], each["batch"]) for each in told[:3]] == [(0, 99), (100, 199), (200, 200)]
+    assert (told[0]["ranges"], told[0]["read"]) == ({"t": {"0": [0, 1000]}}, 1000)
+    assert (sink.newest(table), sink.load(table, 199)["first"]) == (249, 100)
+    sink.fold(table, 200)
+    assert not (folder / "000000007.json").exists()
+
+
+def test_holes_between_batches_are_not_folded_away(spark: SparkSession, tmp_path: Path) -> None:
+    table = Folder(spark, str(tmp_path))
+    for number in range(100):
+        start = number * 10 + (number > 50)
+        table.save(sink.description(number), {**batch(number, start, number * 10 + 10), "files": []})
+    sink.fold(table, 100)
+    assert len(sink.batches(table)) == 100
+
+
+def test_the_audit_balances_and_names_what_is_damaged(
+    live: Live, ingest: Callable[..., Job], spark: SparkSession
+) -> None:
+    for name in ("audited", "audited.dead-letters"):
+        live.run("topic", "create", name, "-p", "2", "-r", "3", "-n", live.name)
+    job = ingest(live.bootstrap, "audited", batch={"max_records": 1000})
+    with Feed(live.bootstrap, "audited", rate=1) as feed:
+        feed.send(3000)
+    assert job.once()["state"] == "finished", job.state()
+    total = feed.good + feed.poisonous
+    assert sum(each["records"] for each in job.progress()) == total
+    assert job.audit()["ok"]
+    read, wrong = settings.read(job.settings)
+    assert not wrong
+
+    def told() -> dict[str, Any]:
+        return audit.audit(spark, read, Topics(job.settings["name"], {"bootstrap.servers": live.bootstrap}))
+
+    sound = told()
+    assert sound["ok"], sound["cause"]
+    sums = {name: sum(each[name] for each in sound["partitions"]) for name in ("read", "rows", "dead")}
+    assert sums == {"read": total, "rows": feed.good, "dead": feed.poisonous}
+
+    file = sorted(job.table.glob("batch-*.parquet"))[0]
+    kept = shutil.copy(file, job.folder / "kept")
+    file.unlink()
+    lost = told()
+    assert not lost["ok"]
+    assert "missing, offsets" in lost["cause"]
+    assert any(each["missing"] for each in lost["partitions"])
+    shutil.copy(kept, file)
+    shutil.copy(kept, job.table / "again.parquet")
+    assert any("twice:" in problem for problem in told()["problems"])
+    assert any(each["duplicates"] for each in told()["partitions"])
+    (job.table / "again.parquet").unlink()
+
+    descriptions = sorted((job.table / sink.BATCHES).glob("*.json"))
+    for number, sentence in (
+        (0, "nothing describes batch 0"),
+        (1, "nothing describes batch 1"),
+        (-1, "nothing describes"),
+    ):
+        text = descriptions[number].read_text()
+        descriptions[number].unlink()
+        assert told()["cause"].startswith(sentence)
+        descriptions[number].write_text(text)
+    overlapping = json.loads(descriptions[1].read_text())
+    overlapping["ranges"]["audited"]["0"][0] -= 3
+    text = descriptions[1].read_text()
+    (descriptions[1].parent / f".{descriptions[1].name}.crc").unlink()  # Hadoop would say that somebody wrote there
+    descriptions[1].write_text(json.dumps(overlapping))
+    assert "two batches read offsets" in told()["cause"]
+    descriptions[1].write_text(text)
+    assert told() == sound

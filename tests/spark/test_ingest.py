@@ -1,0 +1,122 @@
+"""One batch of an ingest, cut off at each of its steps and done again: real Spark, and no Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from spark_jobs import ingest, settings, sink, transform
+from spark_jobs.folder import Folder
+from tests.spark.feeding import POISON
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
+FILE = {
+    "job": "ingest",
+    "topics": ["t"],
+    "format": {"schema": {"n": "bigint", "lat": "double"}},
+    "rules": {"bad_position": "lat between -90 and 90 or lat is null"},
+}
+
+
+class Cut(Exception):  # noqa: N818
+    """The driver is gone."""
+
+
+class Mortal(Folder):
+    """A folder whose owner dies before its last step."""
+
+    steps = 10**9
+
+    def _step(self) -> None:
+        self.steps -= 1
+        if self.steps < 0:
+            raise Cut
+
+    def save(self, name: str, content: Any) -> None:
+        self._step()
+        super().save(name, content)
+
+    def move(self, name: str, to: str) -> None:
+        self._step()
+        super().move(name, to)
+
+    def remove(self, name: str) -> None:
+        self._step()
+        super().remove(name)
+
+
+class Box:
+    """Where dead letters arrive, as in Kafka: those of a batch together with its number, or not at all."""
+
+    def __init__(self) -> None:
+        self.letters: list[Any] = []
+        self.numbers: set[int] = set()
+
+    def send(self, letters: Callable[[], Iterable[Any]], number: int) -> None:
+        if number not in self.numbers:
+            self.letters += [(each["_offset"], each["_reason"]) for each in letters()]
+            self.numbers.add(number)
+
+
+def records(spark: SparkSession, values: list[bytes]) -> DataFrame:
+    rows = [(b"k", value, "t", 0, offset, NOON, 0) for offset, value in enumerate(values)]
+    return spark.createDataFrame(rows, transform.KAFKA)
+
+
+def begun(place: Path, end: int) -> None:
+    """A checkpoint as Spark leaves it when it gives the first batch."""
+    for folder in ("offsets", "sources/0"):
+        (place / folder).mkdir(parents=True)
+    (place / "metadata").write_text('{"id":"c"}')
+    (place / "sources" / "0" / "0").write_text('v1\n{"t":{"0":0}}')
+    (place / "offsets" / "0").write_text(f'v1\n{{}}\n{{"t":{{"0":{end}}}}}')
+
+
+def test_a_batch_cut_off_at_any_step_is_finished_by_the_next_run(spark: SparkSession, tmp_path: Path) -> None:
+    values = [b'{"n":%d}' % number for number in range(30)]
+    values[10:13] = POISON
+    frame, begun_at = records(spark, values), tmp_path / "checkpoint"
+    begun(begun_at, len(values))
+    checkpoint, told = Folder(spark, str(begun_at)), settings.read(FILE)[0]
+    for steps in count():
+        table, box = str(tmp_path / f"table-{steps}"), Box()
+        mortal = Mortal(spark, table)
+        mortal.steps = steps
+        try:
+            ingest.ingest(frame, 0, told, mortal, checkpoint, box)  # type: ignore[arg-type]
+            cut = False
+        except Cut:
+            cut = True
+        ingest.ingest(frame, 0, told, Folder(spark, table), checkpoint, box)  # type: ignore[arg-type]
+        found = sorted(row["n"] for row in spark.read.parquet(table).collect())
+        assert found == [*range(10), *range(13, 30)], f"after {steps} steps"
+        assert sorted(box.letters) == [(10, "unreadable"), (11, "empty"), (12, "bad_position")]
+        assert Folder(spark, table).files(sink.STAGED) == []
+        if not cut:
+            break
+    assert steps >= 5  # described, moved (a file for each core), and two folders removed
+
+
+def test_a_batch_of_poison_goes_out_a_few_letters_at_a_time(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "LETTERS", 10)
+    begun(tmp_path / "checkpoint", 95)
+    table, box = Folder(spark, str(tmp_path / "table")), Box()
+    asked: list[str] = []
+    monkeypatch.setattr(table, "remove", lambda name: asked.extend(table.files(name)))
+    told = settings.read(FILE)[0]
+    frame = records(spark, [b"{oops"] * 95)
+    ingest.ingest(frame, 0, told, table, Folder(spark, str(tmp_path / "checkpoint")), box)  # type: ignore[arg-type]
+    assert sorted(box.letters) == [(offset, "unreadable") for offset in range(95)]
+    assert len([name for name in asked if "dead" in name and name.endswith(".parquet")]) >= 10
+    description = table.load(sink.description(0))
+    assert (description["read"], description["rows"], description["dead"]) == (95, 0, 95)

@@ -1,0 +1,92 @@
+"""What an ingest refuses before its first batch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from spark_jobs import ready, settings, sink
+from spark_jobs.causes import Refused, cause
+from spark_jobs.folder import Folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+GOOD: dict[str, Any] = {"job": "ingest", "topics": ["t"], "format": {"schema": {"id": "string", "lat": "double"}}}
+
+
+def check(spark: SparkSession, place: Path, **more: Any) -> str:
+    """What a job with this file is refused with in this place; empty when it may begin."""
+    read, wrong = settings.read({**GOOD, **more})
+    assert not wrong
+    try:
+        ready.check(spark, read, Folder(spark, str(place / "table")), Folder(spark, str(place / "checkpoint")))
+    except Refused as problem:
+        return str(problem) if problem.advice else "refused without a way out"
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"rules": {"a": "lat >"}}, "rules.a: [PARSE_SYNTAX_ERROR]"),
+        ({"rules": {"ok": "lat > 1", "a": "latt > 1"}}, "rules.a: [UNRESOLVED_COLUMN.WITH_SUGGESTION]"),
+        ({"rules": {"a": "lat + 1"}}, "rules.a: lat + 1 is double, and not true or false"),
+        ({"columns": {"day": "to_date(nothing)"}}, "columns.day: [UNRESOLVED_COLUMN"),
+        ({"columns": {"up": "lat * 2", "day": "to_dte(id)"}}, "columns.day: [UNRESOLVED_ROUTINE]"),
+    ],
+)
+def test_sql_that_means_nothing_is_found_before_any_record(
+    spark: SparkSession, tmp_path: Path, more: dict[str, Any], words: str
+) -> None:
+    assert check(spark, tmp_path, **more).startswith(words)
+    assert not (tmp_path / "table").exists()
+
+
+def test_columns_may_come_when_the_file_says_so_and_never_go_or_change(spark: SparkSession, tmp_path: Path) -> None:
+    assert check(spark, tmp_path) == ""
+    wider = {"format": {"schema": {"id": "string", "lat": "double", "speed": "double"}}}
+    assert check(spark, tmp_path, **wider) == "the table has no column speed"
+    assert check(spark, tmp_path, **wider, sink={"new_columns": "add"}) == ""
+    assert check(spark, tmp_path, **wider) == ""
+    assert check(spark, tmp_path) == "column speed is gone from the job's file, and the table has it"
+    retyped = {"format": {"schema": {"id": "string", "lat": "double", "speed": "string"}}}
+    assert check(spark, tmp_path, **retyped) == "column speed is string in the job's file and double in the table"
+    assert "in folders by nothing" in check(spark, tmp_path, **wider, sink={"partition_by": ["id"]})
+
+
+def test_a_table_and_a_checkpoint_that_do_not_belong_together_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    table, checkpoint = Folder(spark, str(tmp_path / "table")), tmp_path / "checkpoint"
+    table.save(sink.description(0), {"first": 0, "batch": 0, "checkpoint": "one", "files": []})
+    assert check(spark, tmp_path) == "the sink holds batches up to 0 of another checkpoint"
+    for folder in ("offsets", "commits"):
+        (checkpoint / folder).mkdir(parents=True)
+    (checkpoint / "metadata").write_text('{"id":"two"}')
+    offsets = f"v1\n{json.dumps({'conf': {}})}\n" + '{"t":{"0":5}}'
+    (checkpoint / "offsets" / "0").write_text(offsets)
+    assert check(spark, tmp_path) == "the sink holds batches up to 0 of another checkpoint"
+    (checkpoint / "metadata").write_text('{"id":"one"}')
+    assert check(spark, tmp_path) == ""
+    (checkpoint / "commits" / "1").write_text("v1\n{}")
+    assert check(spark, tmp_path) == "the checkpoint has read up to batch 1, and the sink holds batches up to 0"
+    for damaged in (offsets[:-4], 'v1\n{"batchWatermarkMs":0,"conf":{}}\n', ""):
+        (checkpoint / "offsets" / "0").write_text(damaged)
+        assert "the checkpoint is damaged" in check(spark, tmp_path)
+    (checkpoint / "metadata").write_text("")
+    assert "the checkpoint is damaged" in check(spark, tmp_path)
+
+
+def test_a_folder_with_files_of_others_is_no_sink(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "table").mkdir()
+    (tmp_path / "table" / "part-0.parquet").touch()
+    assert "holds files that no job of this kind wrote" in check(spark, tmp_path)
+
+
+def test_causes_are_one_line_with_the_way_out() -> None:
+    java = "java.lang.Exception: aborted\n\tat org.x\nCaused by: java.io.IOException: No space left on device\n"
+    assert cause(java)[0] == "the disk is full (Caused by: java.io.IOException: No space left on device)"
+    python = 'Traceback (most recent call last):\n  File "x"\n    y\nspark_jobs.causes.Refused: why\n'
+    assert cause(f"[FOREACH] Return Message: {python}\nat z")[0] == "why"

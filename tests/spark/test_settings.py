@@ -1,0 +1,76 @@
+"""What a file of a job may say, and what is said about one that is wrong; without Spark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spark_jobs import settings
+
+GOOD: dict[str, Any] = {"job": "ingest", "topics": ["t"], "format": {"schema": {"id": "string"}}}
+
+
+def findings(**more: Any) -> list[str]:
+    return settings.read({**GOOD, **more})[1]
+
+
+def schema(kind: str) -> list[str]:
+    return findings(format={"schema": {"x": kind}})
+
+
+def test_a_small_file_is_enough() -> None:
+    read, wrong = settings.read(GOOD)
+    assert (wrong, read.batch.max_records, read.sink.compression) == ([], 1_000_000, "zstd")
+
+
+@pytest.mark.parametrize(
+    ("more", "finding"),
+    [
+        ({"job": "ingset"}, "job: there is no job ingset; did you mean ingest?"),
+        ({"topcs": []}, "topcs: there is no such key; did you mean topics?"),
+        ({"sink": {"compresion": "zstd"}}, "sink.compresion: there is no such key; did you mean compression?"),
+        ({"sink": {"compression": "zst"}}, "sink.compression: zst is not possible; did you mean zstd?"),
+        ({"topics": "t"}, "topics: must be a list with at least one entry"),
+        ({"every": "10"}, "every: 10 is no duration; write 500ms, 10s, 5m, 2h or 1d"),
+        ({"batch": {"max_records": "many"}}, "batch.max_records: must be a whole number, not 'many'"),
+        ({"dead_letters": "t"}, "dead_letters: t is one of the topics that are read"),
+        ({"sink": {"partition_by": ["day"]}}, "sink.partition_by: there is no column day; there are: _date, id"),
+        ({"columns": {"_x": "1"}}, "columns._x: names that begin with _ are the job's own"),
+        ({"columns": {"id": "1"}}, "columns.id: the schema has that column already"),
+        ({"rules": {"empty": "true"}}, "rules.empty: that is a reason of the job's own; give the rule another name"),
+        ({"kafka": {"group.id": "x"}}, "kafka.group.id: Spark does not let this be set"),
+    ],
+)
+def test_each_mistake_is_named_with_the_way_out(more: dict[str, Any], finding: str) -> None:
+    assert findings(**more) == [finding]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "string", "INT", "bigint", "long", "double", "timestamp", "timestamp_ntz", "decimal(10,2)", "decimal", "binary",
+        "array<string>", "struct<lat: double, lon:double>", "map<string, array<int>>", "struct<`a b`:int>", "date",
+        "array<struct<a:decimal(3, 1),b:map<string,int>>>", "varchar(10)", "boolean",
+    ],
+)  # fmt: skip
+def test_spark_knows_these_types(kind: str) -> None:
+    assert schema(kind) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("strng", "strng is no type of Spark; did you mean string?"),
+        ("array<doubel>", "doubel is no type of Spark; did you mean double?"),
+        ("struct<a: int", "struct<a: int is not complete: > is missing"),
+        ("map<string>", "map<string> needs a key's and a value's type: map<string, int>"),
+        ("struct<int>", "int is no field; write struct<name: type>"),
+        ("decimal(50,2)", "decimal(50,2) has at most 38 digits"),
+        ("decimal(2,5)", "decimal(2,5) has more digits behind the point than digits"),
+        ("int)", "int) is no type of Spark; did you mean int?"),
+        ("map<struct<a:int>,int>", "the keys of a JSON map are string, not struct<a:int>"),
+    ],
+)
+def test_a_type_that_spark_does_not_know_is_said_with_the_nearest(kind: str, problem: str) -> None:
+    assert schema(kind) == [f"format.schema.x: {problem}"]

@@ -1,0 +1,132 @@
+"""What becomes a row and what a dead letter, on frames shaped as Spark reads them from Kafka."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from spark_jobs import transform
+from spark_jobs.settings.common import Format
+from spark_jobs.settings.ingest import Settings, Sink
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
+TRUCK = {"id": "string", "lat": "double", "n": "int", "at": "timestamp"}
+
+
+def settings(schema: dict[str, str] | None = None, kind: Any = "json", **more: Any) -> Settings:
+    form = {name: more.pop(name) for name in ("options", "unknown_fields") if name in more}
+    return Settings("ingest", ("t",), format=Format(kind, TRUCK if schema is None else schema, **form), **more)
+
+
+def kafka(spark: SparkSession, *values: bytes | str | None) -> DataFrame:
+    """Records of one partition with these values, as Spark's source delivers them."""
+    raw = [value.encode() if isinstance(value, str) else value for value in values]
+    return spark.createDataFrame(
+        [(b"k", value, "t", 3, 40 + n, NOON, 0) for n, value in enumerate(raw)], transform.KAFKA
+    )
+
+
+def reasons(spark: SparkSession, settings: Settings, *values: bytes | str | None) -> list[str | None]:
+    judged = transform.judged(kafka(spark, *values), settings)
+    return [row["_reason"] for row in judged.orderBy("_offset").collect()]
+
+
+def rows(spark: SparkSession, settings: Settings, *values: bytes | str | None) -> list[Row]:
+    return transform.rows(transform.judged(kafka(spark, *values), settings)).orderBy("_offset").collect()
+
+
+def test_each_trap_of_the_json_parser_is_a_reason(spark: SparkSession) -> None:
+    traps = {
+        '{"id":"a","lat":1.5,"n":1,"at":"2026-11-18T12:00:00Z"}': None,
+        None: "empty",
+        "": "empty",
+        "   ": "unreadable",
+        "null": "unreadable",
+        '{"id":"a","lat":1': "unreadable",
+        '[{"id":"a"}]': "unreadable",
+        "42": "unreadable",
+        '"text"': "unreadable",
+        '{"id":"a","lat":"40.5"}': "unreadable",  # a text where a number belongs
+        '{"id":"a","n":1.5}': "unreadable",
+        '{"id":"a","n":3000000000}': "unreadable",
+        '{"id":"a","at":"yesterday"}': "unreadable",
+        '{"id":"a","lat":NaN}': "no_number",
+        '{"id":"a","lat":"Infinity"}': "no_number",
+        '{"id":"a","lat":1e400}': "no_number",
+        b'{"id":"a\xff"}': "not_utf8",
+        b"\x00\x01\x02": "unreadable",
+        "{}": None,  # a missing field is null; a rule says whether it may
+        '{"id":"a","lat":null}': None,
+        '{"id":"a","more":1}': None,  # unless unknown fields are to be rejected
+    }
+    assert dict(zip(traps, reasons(spark, settings(), *traps), strict=True)) == traps
+
+
+def test_a_record_that_breaks_a_rule_tells_the_first_one_and_null_breaks_it(spark: SparkSession) -> None:
+    told = settings(rules={"no_truck": "id is not null", "bad_position": "lat between -90 and 90"})
+    values = ('{"id":"a","lat":91}', '{"lat":91}', '{"id":"a"}', '{"id":"a","lat":-90}')
+    assert reasons(spark, told, *values) == ["bad_position", "no_truck", "bad_position", None]
+
+
+def test_unknown_fields_are_a_reason_when_the_file_says_so(spark: SparkSession) -> None:
+    told = settings(unknown_fields="reject")
+    values = ('{"id":"a","speed":1,"lat":2}', '{"id":"a","lat":2}', '{"ID":"a"}', "{}", "{oops")
+    assert reasons(spark, told, *values) == ["unknown_fields", None, "unknown_fields", None, "unreadable"]
+
+
+def test_a_row_has_its_columns_and_where_it_came_from(spark: SparkSession) -> None:
+    told = settings(columns={"day": "to_date(at)", "twice": "n * 2"}, sink=Sink(partition_by=("_date",)))
+    (row,) = rows(spark, told, "{bad", '{"id":"a","lat":1.5,"n":7,"at":"2026-11-17T23:00:00Z"}')
+    coordinates = {"_topic": "t", "_partition": 3, "_offset": 41, "_timestamp": NOON.replace(tzinfo=None)}
+    written = {"id": "a", "lat": 1.5, "n": 7, "at": datetime(2026, 11, 17, 23), "day": date(2026, 11, 17), "twice": 14}
+    found = row.asDict()
+    for name in ("at", "_timestamp"):  # Python shows them in this machine's time zone
+        found[name] = found[name].astimezone(UTC).replace(tzinfo=None)
+    assert found == written | coordinates | {"_date": date(2026, 11, 18)}
+
+
+def test_a_dead_letter_is_the_very_bytes(spark: SparkSession) -> None:
+    judged = transform.judged(kafka(spark, b"\xff\x00{", "{}"), settings(rules={"no_truck": "id is not null"}))
+    letters = transform.dead_letters(judged).orderBy("_offset").collect()
+    told = [(each["_reason"], each["_key"], each["_value"], each["_offset"]) for each in letters]
+    assert told == [("not_utf8", b"k", b"\xff\x00{", 40), ("no_truck", b"k", b"{}", 41)]
+
+
+def test_csv_and_raw_records_are_judged_too(spark: SparkSession) -> None:
+    csv = settings({"id": "string", "lat": "double"}, "csv", options={"delimiter": ";"})
+    values = ("a;1.5", "a;x", "a;1;2", "a", "", None, "a;NaN")
+    expected = [None, "unreadable", "unreadable", "unreadable", "empty", "empty", "no_number"]
+    assert reasons(spark, csv, *values) == expected
+    raw = settings({}, "raw", rules={"short": "length(value) < 3"})
+    assert reasons(spark, raw, b"\xff", None, "long") == [None, "short", "short"]
+    (row,) = rows(spark, raw, b"\xff", None)
+    assert (row["key"], row["value"], row["_offset"]) == (b"k", b"\xff", 40)
+
+
+def test_nested_columns_and_names_with_dots_are_read(spark: SparkSession) -> None:
+    told = settings({"a.b": "double", "at": "struct<lat: double, tags: array<string>>", "m": "map<string,int>"})
+    (row,) = rows(spark, told, '{"a.b":1,"at":{"lat":2,"tags":["x"]},"m":{"k":3}}')
+    assert (row["a.b"], row["at"]["lat"], row["at"]["tags"], row["m"]) == (1.0, 2.0, ["x"], {"k": 3})
+
+
+@pytest.mark.parametrize("half", [transform.rows, transform.dead_letters])
+@pytest.mark.parametrize("unknown", ["ignore", "reject"])
+def test_a_record_is_parsed_once(spark: SparkSession, half: Any, unknown: str) -> None:
+    rules = {"bad_position": "lat between -90 and 90", "no_truck": "length(id) > 0"}
+    told = settings(rules=rules, columns={"day": "to_date(at)"}, unknown_fields=unknown)
+    source = spark.range(5).selectExpr(  # not values of the test's own: Spark would compute with those while it plans
+        "binary('k') as key",
+        "binary(string(id)) as value",
+        "'t' as topic",
+        "1 as partition",
+        "id as offset",
+        "current_timestamp() as timestamp",
+        "0 as timestampType",
+    )
+    plan = half(transform.judged(source, told))._jdf.queryExecution().executedPlan().toString()
+    assert plan.count("from_json(") == 1, plan

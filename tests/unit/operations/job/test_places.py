@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kcluster.errors import RefusedError
+from kcluster.operations.job import places
+from kcluster.operations.job.places import Identity
+
+MINE = Identity("ingest", "one", ["a", "b"], "/lake/one", "cluster-1")
+
+
+def claimed(folder: Path) -> Path:
+    places.claim(str(folder), MINE)
+    return folder
+
+
+def test_a_new_checkpoint_becomes_the_jobs_and_stays_so(tmp_path: Path) -> None:
+    claimed(tmp_path / "new")
+    claimed(tmp_path / "new")
+    assert json.loads((tmp_path / "new" / "kcluster.json").read_text())["topics"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (replace(MINE, cluster_id="cluster-2"), "cluster id: it is of cluster-1, this is cluster-2"),
+        (replace(MINE, topics=["a"]), "topics: it is of a, b, this is a"),
+        (replace(MINE, job="alerts"), "job: it is of ingest, this is alerts"),
+        (replace(MINE, sink="/lake/two"), "sink: it is of /lake/one, this is /lake/two"),
+    ],
+)
+def test_the_checkpoint_of_another_is_refused_and_the_difference_named(
+    tmp_path: Path, other: Identity, told: str
+) -> None:
+    with pytest.raises(RefusedError) as refused:
+        places.claim(str(claimed(tmp_path)), other)
+    assert refused.value.details == told
+    assert "--name" in refused.value.resolution
+
+
+@pytest.mark.parametrize("broken", ["offsets/7", "commits/12", "metadata", "kcluster.json"])
+def test_a_damaged_checkpoint_is_refused_and_the_file_named(tmp_path: Path, broken: str) -> None:
+    claimed(tmp_path)
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "commits").mkdir()
+    (tmp_path / "offsets" / "6").write_text('v1\n{}\n{"a": {"0": 5}}')
+    (tmp_path / broken).write_text("v1\n{half")
+    with pytest.raises(RefusedError, match="is damaged") as refused:
+        places.claim(str(tmp_path), MINE)
+    assert refused.value.details == str(tmp_path / broken)
+
+
+def test_a_sound_checkpoint_is_not_refused(tmp_path: Path) -> None:
+    claimed(tmp_path)
+    (tmp_path / "metadata").write_text('{"id": "x"}')
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "9").write_text('v1\n{}\n{"a": {"0": 5}}')
+    (tmp_path / "offsets" / ".9.crc").write_bytes(b"\xff\x00")
+    claimed(tmp_path)
+
+
+def test_a_checkpoint_of_nobody_known_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "offsets").mkdir()
+    with pytest.raises(RefusedError, match="was not made by kcluster"):
+        claimed(tmp_path)
+
+
+def test_a_sink_whose_checkpoint_is_gone_is_refused(tmp_path: Path) -> None:
+    batches = tmp_path / "sink" / "_kcluster" / "batches"
+    batches.mkdir(parents=True)
+    sink, checkpoint = str(tmp_path / "sink"), str(tmp_path / "checkpoint")
+    places.belongs(sink, checkpoint)
+    (batches / "000000000.json").write_text("{}")
+    with pytest.raises(RefusedError, match="checkpoint that knows which is gone"):
+        places.belongs(sink, checkpoint)
+    (tmp_path / "checkpoint" / "offsets").mkdir(parents=True)
+    (tmp_path / "checkpoint" / "offsets" / "0").write_text("v1")
+    places.belongs(sink, checkpoint)
+
+
+def test_a_full_disk_and_a_file_in_place_of_a_folder_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RefusedError, match="cannot be written"):
+        places.writable(str(tmp_path / "file"))
+    monkeypatch.setattr(places, "LEAST_FREE", 1 << 62)
+    with pytest.raises(RefusedError, match="is full"):
+        places.writable(str(tmp_path))
+
+
+def test_folders_of_this_machine_are_for_a_master_of_this_machine(tmp_path: Path) -> None:
+    places.shared([str(tmp_path)], "local[2]", promised=False)
+    places.shared(["s3a://bucket/x", ""], "yarn", promised=False)
+    places.shared([str(tmp_path)], "yarn", promised=True)
+    for path in (str(tmp_path), f"file:{tmp_path}"):
+        with pytest.raises(RefusedError, match="is a folder of this machine"):
+            places.shared([path], "spark://h1:7077", promised=False)
+
+
+def test_relative_paths_are_beside_the_file_and_uris_stay(tmp_path: Path) -> None:
+    assert places.resolved("lake", tmp_path) == str(tmp_path / "lake")
+    assert places.resolved("/lake", tmp_path) == "/lake"
+    assert places.resolved("hdfs://n/lake", tmp_path) == "hdfs://n/lake"
+    assert places.here("file:///a%20b") == Path("/a b")
