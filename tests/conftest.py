@@ -15,6 +15,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--renew", action="store_true", help="rewrite the stored expected outputs instead of comparing")
 
 
+SLOW_FIRST = ("spark", "hosts", "lab", "integration")
+"""The folders with the longest tests: what is left for the end must be short, or one worker waits for the other."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`./run test` has two workers: a file's tests stay with one of them, unless the file is marked `apart`."""
+    folders = [*SLOW_FIRST, "contracts", "golden", "unit"]
+    items.sort(key=lambda item: folders.index(item.path.relative_to(Path(__file__).parent).parts[0]))
+    for item in items:
+        if not item.get_closest_marker("apart"):
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+
+
 @pytest.fixture(scope="session")
 def renew(request: pytest.FixtureRequest) -> bool:
     """Whether stored outputs are to be rewritten."""

@@ -27,6 +27,8 @@ from tests.spark.feeding import Feed
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.apart
+
 KILLS = 20
 
 
