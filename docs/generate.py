@@ -65,9 +65,9 @@ def variables() -> str:
         [
             HEAD,
             "# Variables\n",
-            "The words an inventory may use. Anything else that begins with `kcluster_`, `kafka_` or `zookeeper_` is",
-            "refused with the nearest name. Settings of `*_config` and `*_environment` add up key by key: cluster,",
-            "then groups, then host.\n",
+            "The words an inventory may use. Anything else that begins with `kcluster_`, `kafka_`, `zookeeper_` or",
+            "`spark_` is refused with the nearest name. Settings of `*_config` and `*_environment` add up key by key:",
+            "cluster, then groups, then host.\n",
             "| word | where | type | default | meaning |",
             "|---|---|---|---|---|",
             *rows,

@@ -76,7 +76,7 @@ class Target:
         from kcluster import inventory
 
         every = inventory.logins(self.loaded, self.become_password)
-        return {host.name: every[host.name] for host in self.remote.hosts}
+        return {host.name: every[host.name] for host in self.remote.every_host}
 
     @property
     def declared_topics(self) -> tuple[Topic, ...]:

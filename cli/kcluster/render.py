@@ -8,7 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from kcluster import paths, variables
-from kcluster.model.cluster import Cluster
+from kcluster.model.cluster import Cluster, Part
+from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Node
 from kcluster.variables import places
@@ -42,6 +43,10 @@ class Template(StrEnum):
     ZOOKEEPER_LOG4J = "zookeeper/log4j.properties.j2"
     ZOOKEEPER_ENVIRONMENT = "zookeeper/zookeeper.env.j2"
     ZOOKEEPER_UNIT = "zookeeper/zookeeper.service.j2"
+    SPARK_PROPERTIES = "spark/spark.properties.j2"
+    SPARK_LOG4J2 = "spark/log4j2.properties.j2"
+    SPARK_ENVIRONMENT = "spark/spark.env.j2"
+    SPARK_UNIT = "spark/spark.service.j2"
 
 
 @dataclass(frozen=True)
@@ -66,19 +71,22 @@ class Plan:
     mode: str
 
 
-def files(cluster: Cluster, node: Node, *, reveal: bool = False) -> tuple[File, ...]:
+def files(part: Part, node: Node, *, reveal: bool = False) -> tuple[File, ...]:
     """Every file of one node; secrets are `********` unless revealed."""
-    values = variables.for_node(cluster, node, reveal=reveal)
-    hidden = _secrets(cluster, node)
+    values = variables.for_node(part, node, reveal=reveal)
+    hidden = _secrets(part, node)
     return tuple(
         File(plan.path, compiled(plan.template).render(values), plan.mode, plan.role in hidden, plan.role)
-        for plan in planned(cluster, node)
+        for plan in planned(part, node)
     )
 
 
-def planned(cluster: Cluster, node: Node) -> tuple[Plan, ...]:
+def planned(part: Part, node: Node) -> tuple[Plan, ...]:
     """Which files a node has, and the template of each."""
-    log4j2 = cluster.release.log4j2
+    if isinstance(node, Daemon):
+        return _of_daemon(node)
+    assert isinstance(part, Cluster)
+    log4j2 = part.release.log4j2
     where = places.paths(node, log4j2=log4j2)
     if isinstance(node, Server):
         return (
@@ -95,6 +103,16 @@ def planned(cluster: Cluster, node: Node) -> tuple[Plan, ...]:
         Plan(Role.ENVIRONMENT, where.environment, Template.KAFKA_ENVIRONMENT, "0640"),
         Plan(Role.UNIT, where.unit, Template.KAFKA_UNIT, "0644"),
         Plan(Role.SCRIPT, where.script, Template.BEFORE_START, "0755"),
+    )
+
+
+def _of_daemon(node: Daemon) -> tuple[Plan, ...]:
+    where = places.paths(node, log4j2=True)
+    return (
+        Plan(Role.CONFIG, where.config, Template.SPARK_PROPERTIES, "0640"),
+        Plan(Role.LOGGING, where.logging, Template.SPARK_LOG4J2, "0644"),
+        Plan(Role.ENVIRONMENT, where.environment, Template.SPARK_ENVIRONMENT, "0640"),
+        Plan(Role.UNIT, where.unit, Template.SPARK_UNIT, "0644"),
     )
 
 
@@ -118,8 +136,8 @@ def _environment() -> jinja2.Environment:
     )
 
 
-def _secrets(cluster: Cluster, node: Node) -> frozenset[Role]:
+def _secrets(part: Part, node: Node) -> frozenset[Role]:
     """The files of a node that hold a secret."""
-    config = any(variables.secret(key, value) for key, value in node.set_by_hand().items())
+    config = any(variables.secret(setting.key, setting.value) for setting in variables.settings(part, node))
     environment = any(variables.masked(name, value) != value for name, value in node.environment.items())
     return frozenset(role for role, has in ((Role.CONFIG, config), (Role.ENVIRONMENT, environment)) if has)

@@ -15,7 +15,10 @@ class ActionModule(ActionBase):
         """Read the inventory, then let the module do the rest."""
         super().run(tmp, task_vars)
         found = reading.cluster(task_vars)
-        nodes = reading.nodes(found, task_vars["inventory_hostname"])
+        args = {**self._task.args}
+        part = reading.part(found, args)
+        args.pop("part", None)
+        nodes = [node for node in part.nodes if node.host.name == task_vars["inventory_hostname"]]
         if not nodes:
             raise AnsibleActionFail(
                 f"no node of {found.name} is on this host\ntry: put it into a group, or name others"
@@ -27,11 +30,11 @@ class ActionModule(ActionBase):
             "install_dir": places.install_dir,
             "config_dir": places.config_dir,
             "log_dir": places.log_dir,
-            "release": f"Kafka {found.release.version}",
-            "oldest_java": found.release.java,
+            "release": part.release.title,
+            "oldest_java": part.release.java,
             "java_home": environment.get("JAVA_HOME", ""),
             "path": environment.get("PATH", ""),
         }
         return self._execute_module(
-            module_name="kcluster.kafka.host", module_args={**wanted, **self._task.args}, task_vars=task_vars
+            module_name="kcluster.kafka.host", module_args={**wanted, **args}, task_vars=task_vars
         )

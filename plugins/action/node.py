@@ -15,6 +15,7 @@ from kcluster.model.node import Kind
 from kcluster.plan import texts
 from kcluster.render import File
 
+_OF_KAFKA = (Kind.ZOOKEEPER, Kind.CONTROLLER, Kind.BROKER)
 _NONE: dict[str, Any] = {"changed": False, "changes": [], "started": [], "stopped": [], "restart_needed": {}}
 
 
@@ -37,7 +38,7 @@ class ActionModule(ActionBase):
     def _kinds(self) -> tuple[Kind, ...]:
         if "wanted" in self._task.args:
             raise AnsibleActionFail("`wanted` is made here, from the inventory\ntry: leave it out")
-        asked = self._task.args.get("kinds") or list(Kind)
+        asked = self._task.args.get("kinds") or _OF_KAFKA
         unknown = [str(kind) for kind in asked if kind not in list(Kind)]
         if unknown:
             raise AnsibleActionFail(f"{', '.join(unknown)} is no kind of node\ntry: one of {', '.join(Kind)}")

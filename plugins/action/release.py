@@ -14,7 +14,8 @@ from ansible.utils.display import Display
 from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as reading
 
 from kcluster.errors import KclusterError
-from kcluster.releases import tarball
+from kcluster.model.engine import SparkRelease
+from kcluster.releases import engine, tarball
 
 RECEIVER = Path(__file__).resolve().parents[1] / "module_utils" / "release.py"
 
@@ -30,9 +31,9 @@ class ActionModule(ActionBase):
     def run(self, tmp=None, task_vars=None):
         """Ask the host; send what is missing."""
         super().run(tmp, task_vars)
-        found = reading.cluster(task_vars)
-        install_dir = found.nodes[0].places.install_dir
-        name = found.release.directory
+        part = reading.part(reading.cluster(task_vars), self._task.args)
+        install_dir = part.nodes[0].places.install_dir
+        name = part.release.directory
         answer = self._execute_module(
             module_name="kcluster.kafka.release",
             module_args={"install_dir": install_dir, "name": name},
@@ -41,11 +42,12 @@ class ActionModule(ActionBase):
         answer["moved_bytes"] = 0
         if not answer.get("missing") or answer.get("failed") or self._task.check_mode:
             return answer
-        return self._install(found.release, install_dir, answer)
+        return self._install(part.release, install_dir, answer)
 
     def _install(self, wanted, install_dir, answer):
+        make = engine.tarball if isinstance(wanted, SparkRelease) else tarball.tarball
         try:
-            tar = tarball.tarball(wanted, display.v)
+            tar = make(wanted, display.v)
         except KclusterError as problem:
             raise reading.failure(problem) from problem
         if answer["free_bytes"] < tar.size + SPARE:

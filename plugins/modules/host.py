@@ -17,6 +17,11 @@ options:
     description: Whether Java will be installed where it is missing; without it, a missing Java is a failure.
     type: bool
     default: false
+  part:
+    description: V(kafka), or V(spark) for the masters and workers of Spark.
+    type: str
+    choices: [kafka, spark]
+    default: kafka
   user: {description: Given by the action plugin., type: str, required: true}
   group: {description: Given by the action plugin., type: str, required: true}
   install_dir: {description: Given by the action plugin., type: path, required: true}

@@ -14,7 +14,7 @@ from ansible_collections.kcluster.kafka.plugins.module_utils.units import Units
 
 DOCUMENTATION = r"""
 module: node
-short_description: Brings the ZooKeeper servers, controllers and brokers of a host into being
+short_description: Brings the nodes of Kafka and Spark on a host into being
 description:
   - Compares C(myid), C(meta.properties) and mounts with the inventory before anything is touched, and refuses disks of
     another node, of another cluster, or with foreign data.
@@ -24,10 +24,10 @@ description:
   - What is written comes from the words in the inventory, see the documentation of the collection.
 options:
   kinds:
-    description: Which nodes of the host; all of them when not given.
+    description: Which nodes of the host; those of Kafka when not given.
     type: list
     elements: str
-    choices: [zookeeper, controller, broker]
+    choices: [zookeeper, controller, broker, spark-master, spark-worker]
   state:
     description: V(prepared) does everything but start.
     type: str
@@ -76,6 +76,7 @@ restart_needed:
 """
 
 RUN = "/run"
+KINDS = ["zookeeper", "controller", "broker", "spark-master", "spark-worker"]
 
 
 class Host:
@@ -203,7 +204,7 @@ def main():
     spec = {
         # One text, not a structure: Ansible hides the values of a secret argument wherever they occur in the answer.
         "wanted": {"type": "str", "no_log": True},
-        "kinds": {"type": "list", "elements": "str", "choices": ["zookeeper", "controller", "broker"]},
+        "kinds": {"type": "list", "elements": "str", "choices": KINDS},
         "state": {"type": "str", "choices": ["started", "prepared"], "default": "started"},
     }
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)

@@ -12,12 +12,17 @@ description:
     SHA-512; a second run moves no bytes.
   - It is unpacked beside its place and renamed, so that it is there as a whole or not at all; C(current) points to it.
     Older releases stay, and running processes keep the release they were started with.
-  - Which release, and where it goes, is read from the inventory; a task gives no options.
+  - Which release, and where it goes, is read from the inventory.
 options:
   install_dir:
     description: Where releases are installed; given by the action plugin.
     type: path
     required: true
+  part:
+    description: V(kafka), or V(spark) for the masters and workers of Spark.
+    type: str
+    choices: [kafka, spark]
+    default: kafka
   name:
     description: The name of the release's folder; given by the action plugin.
     type: str

@@ -18,7 +18,7 @@ if _OWN.is_dir() and str(_OWN) not in sys.path:
 
 from kcluster import inventory  # noqa: E402
 from kcluster.errors import KclusterError  # noqa: E402
-from kcluster.model.cluster import Cluster  # noqa: E402
+from kcluster.model.cluster import Cluster, Part  # noqa: E402
 from kcluster.model.node import Kind, Node  # noqa: E402
 from kcluster.model.words import WORDS  # noqa: E402
 
@@ -40,7 +40,21 @@ def cluster(task_vars: Mapping[str, Any]) -> Cluster:
 
 def nodes(found: Cluster, host: str, kinds: tuple[Kind, ...] = tuple(Kind)) -> tuple[Node, ...]:
     """The nodes of one host, the keepers of the metadata first."""
-    return tuple(node for node in found.nodes if node.host.name == host and node.kind in kinds)
+    return tuple(node for node in found.every_node if node.host.name == host and node.kind in kinds)
+
+
+def part(found: Cluster, args: Mapping[str, Any]) -> Part:
+    """What of the cluster a task is about: Kafka, unless its argument `part` says spark."""
+    wanted = str(args.get("part", "kafka"))
+    if wanted not in ("kafka", "spark"):
+        raise AnsibleActionFail(f"there is no part {wanted}\ntry: kafka or spark")
+    if wanted == "kafka":
+        return found
+    if found.engine is None:
+        raise AnsibleActionFail(
+            f"{found.name} has no Spark\ntry: put hosts into the groups spark_master and spark_worker"
+        )
+    return found.engine
 
 
 def failure(problem: KclusterError) -> AnsibleActionFail:

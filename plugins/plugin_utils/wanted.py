@@ -11,14 +11,14 @@ from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as _
 
 # isort: split
 from kcluster import render
-from kcluster.model.cluster import Cluster
+from kcluster.model.cluster import Cluster, Part
 from kcluster.model.node import Kind, Node
 from kcluster.model.observed import FileSeen, HostSeen, NodeSeen, UnitSeen
 from kcluster.model.quorum import Quorum
 from kcluster.plan.pairs import Pair
 from kcluster.plan.running import reasons
 from kcluster.render import File, Role
-from kcluster.variables.places import UNITS, data_dirs, paths
+from kcluster.variables.places import UNITS, data_dirs
 
 _KEPT = (Role.CONFIG, Role.ENVIRONMENT, Role.LOGGING, Role.UNIT)
 """What a unit copies to /run when it starts the node."""
@@ -30,14 +30,15 @@ _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 class Wanted:
     """A node of this host, with its files as they shall be, secrets and all."""
 
-    cluster: Cluster
+    part: Part
     node: Node
     files: tuple[File, ...]
 
     @classmethod
     def of(cls, cluster: Cluster, node: Node) -> Wanted:
         """A node with its files."""
-        return cls(cluster, node, render.files(cluster, node, reveal=True))
+        part = cluster.part_of(node)
+        return cls(part, node, render.files(part, node, reveal=True))
 
     @property
     def name(self) -> str:
@@ -47,8 +48,8 @@ class Wanted:
     @property
     def told(self) -> dict[str, Any]:
         """Everything the module needs to know."""
-        node, places, metadata = self.node, self.node.places, self.cluster.metadata
-        formats = isinstance(metadata, Quorum) and node.kind is not Kind.ZOOKEEPER
+        node, places = self.node, self.node.places
+        metadata = self.part.metadata if isinstance(self.part, Cluster) else None
         return {
             "name": node.name,
             "kind": node.kind.value,
@@ -56,13 +57,13 @@ class Wanted:
             "unit": UNITS[node.kind],
             "user": places.user,
             "group": places.group,
-            "release_dir": f"{places.install_dir}/{self.cluster.release.directory}",
-            "config_file": paths(node, log4j2=self.cluster.release.log4j2).config,
+            "release_dir": f"{places.install_dir}/{self.part.release.directory}",
+            "config_file": next(file.path for file in self.files if file.role is Role.CONFIG),
             "log_dir": places.log_dir,
             "data_dirs": list(data_dirs(node)),
             "directories": list(self._directories()),
             "files": [self._file(file) for file in self.files],
-            "format": formats,
+            "format": isinstance(metadata, Quorum) and node.kind is not Kind.ZOOKEEPER,
             "cluster_id": metadata.cluster_id if isinstance(metadata, Quorum) else "",
             "surroundings": {"PATH": _PATH, **_java(node)},
         }
@@ -76,9 +77,9 @@ class Wanted:
             UnitSeen("active"),
             files=there,
             started_with={path: text for path, text in started.items() if text is not None},
-            started_release=kept["release"] or self.cluster.release.directory,
+            started_release=kept["release"] or self.part.release.directory,
         )
-        return reasons(Pair(self.cluster, self.node, HostSeen(self.node.host.name, nodes={self.node.name: seen})))
+        return reasons(Pair(self.part, self.node, HostSeen(self.node.host.name, nodes={self.node.name: seen})))
 
     def _file(self, file: File) -> dict[str, Any]:
         """A file; what is not for everybody is for root and the service."""

@@ -10,6 +10,7 @@ from kcluster.inventory import values
 from kcluster.inventory.levels import Data, Level, Member, Tree
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
+from kcluster.model.engine import Engine, Master, Worker
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.finding import WHO, Finding, Spot
 from kcluster.model.host import Host
@@ -27,6 +28,14 @@ _PLACES = {
     "config_dir": "kafka_config_dir",
     "log_dir": "kafka_log_dir",
 }
+_SPARK_STANDARD = {
+    "user": "spark",
+    "group": "spark",
+    "install_dir": "/opt/spark",
+    "config_dir": "/etc/spark",
+    "log_dir": "/var/log/spark",
+}
+_SPARK_PLACES = {name: word.replace("kafka_", "spark_") for name, word in _PLACES.items()}
 
 
 def cluster_from(data: Data, name: str = "kafka") -> tuple[Cluster | None, list[Finding]]:
@@ -63,6 +72,7 @@ class Builder:
             brokers=tuple(brokers),
             topics=self._agreed("kafka_topics", ()),
             installs_java=self._agreed("kafka_install_java", False),
+            engine=self._engine(metadata),
         )
 
     def _read_words(self, level: Level) -> None:
@@ -161,6 +171,31 @@ class Builder:
             },
             "places": Places(**_given(member, _PLACES)),
         }
+
+    def _engine(self, metadata: Ensemble | Quorum) -> Engine | None:
+        """Spark, when the inventory has hosts for it."""
+        masters = tuple(Master(**self._daemon(member, "spark_master")) for member in self.tree.within("spark_master"))
+        workers = tuple(Worker(**self._worker(member)) for member in self.tree.within("spark_worker"))
+        if not masters and not workers:
+            return None
+        servers = metadata.servers if isinstance(metadata, Ensemble) else ()
+        return Engine(
+            name=self._agreed("kcluster_name", self.name),
+            masters=masters,
+            workers=workers,
+            keepers=",".join(server.client_address for server in servers),
+            secret=self._agreed("spark_secret", ""),
+        )
+
+    def _worker(self, member: Member) -> dict[str, Any]:
+        words = {"work_dir": "spark_work_dir", "cores": "spark_worker_cores", "memory": "spark_worker_memory"}
+        return {**_given(member, words), **self._daemon(member, "spark_worker")}
+
+    def _daemon(self, member: Member, kind: str) -> dict[str, Any]:
+        common = self._common(member, ("spark_config",), ("spark_environment",))
+        words = {"port": f"{kind}_port", "web_port": f"{kind}_web_port"}
+        places = Places(**{**_SPARK_STANDARD, **_given(member, _SPARK_PLACES)})
+        return {**common, **_given(member, words), "places": places, "heap": member.value("spark_heap", "512m")}
 
     def _server(self, member: Member) -> Server:
         words = {

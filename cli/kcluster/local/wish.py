@@ -69,7 +69,7 @@ def _from_inventory(path: Path, name: str | None) -> tuple[Cluster, Origin, Reco
     from kcluster import inventory  # lazily: a cluster without an inventory needs none of it
 
     cluster = inventory.read(path)
-    cluster = replace(cluster, name=name) if name else cluster
+    cluster = replace(cluster, name=name or cluster.name, engine=None)  # on one machine jobs need no Spark of hosts
     known = Record.load(root(cluster.name))
     _refuse_other_metadata(cluster, known)
     _refuse_other_cluster(cluster, path.absolute(), known)

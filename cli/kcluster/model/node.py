@@ -11,11 +11,13 @@ from kcluster.model.host import Host
 
 
 class Kind(StrEnum):
-    """The three kinds of process. The word is also the beginning of the node's name."""
+    """The kinds of process. The word is also the beginning of the node's name."""
 
     ZOOKEEPER = "zookeeper"
     CONTROLLER = "controller"
     BROKER = "broker"
+    SPARK_MASTER = "spark-master"
+    SPARK_WORKER = "spark-worker"
 
 
 @dataclass(frozen=True)

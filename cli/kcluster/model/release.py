@@ -23,6 +23,11 @@ class Release:
         return tuple(int(part) for part in re.findall(r"\d+", self.version))
 
     @property
+    def title(self) -> str:
+        """What people call it."""
+        return f"Kafka {self.version}"
+
+    @property
     def directory(self) -> str:
         """The name of the release's top folder, as in Apache's tarball."""
         return f"kafka_{self.scala}-{self.version}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
+from kcluster.model.engine import Daemon, Worker
 from kcluster.model.ensemble import Server
 from kcluster.model.finding import WHO, Finding, Spot
 from kcluster.model.node import Node
@@ -51,10 +52,11 @@ def overlapping(cluster: Cluster) -> Iterator[Finding]:
 def beside_the_program(cluster: Cluster) -> Iterator[Finding]:
     """Data does not lie in the directories of the program, its configuration and its logs, or they in it."""
     for node, path, word in _directories(cluster):
+        prefix = "spark" if isinstance(node, Daemon) else "kafka"
         places = {
-            "kafka_install_dir": node.places.install_dir,
-            "kafka_config_dir": node.places.config_dir,
-            "kafka_log_dir": node.places.log_dir,
+            f"{prefix}_install_dir": node.places.install_dir,
+            f"{prefix}_config_dir": node.places.config_dir,
+            f"{prefix}_log_dir": node.places.log_dir,
         }
         for other, folder in places.items():
             if _inside(path, folder) or _inside(folder, path):
@@ -68,7 +70,7 @@ def beside_the_program(cluster: Cluster) -> Iterator[Finding]:
 
 def _directories(cluster: Cluster) -> Iterator[tuple[Node, str, str]]:
     """Every data directory, and the word that sets it; `kcluster up` chooses those of local hosts itself."""
-    for node in cluster.nodes:
+    for node in cluster.every_node:
         if node.host.local:
             continue
         if isinstance(node, Server):
@@ -80,6 +82,8 @@ def _directories(cluster: Cluster) -> Iterator[tuple[Node, str, str]]:
         elif isinstance(node, Broker):
             for path in node.data_dirs:
                 yield node, path, "kafka_data_dirs"
+        elif isinstance(node, Worker):
+            yield node, node.work_dir, "spark_work_dir"
 
 
 def _inside(path: str, folder: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
+from kcluster.model.engine import Master, Worker
 from kcluster.model.ensemble import Server
 from kcluster.model.finding import WHO, Finding, Severity, Spot, some
 from kcluster.model.host import Host
@@ -99,7 +100,7 @@ def listener_names(cluster: Cluster) -> Iterator[Finding]:
 def ports(cluster: Cluster) -> Iterator[Finding]:
     """A port of a machine belongs to one listener of one node."""
     holders: dict[tuple[str, int], list[tuple[Node, str, str]]] = defaultdict(list)
-    for node in cluster.nodes:
+    for node in cluster.every_node:
         for port, what, word in _ports(node):
             holders[_machine(node.host), port].append((node, what, word))
     for (machine, port), found in holders.items():
@@ -126,6 +127,12 @@ def _ports(node: Node) -> Iterator[tuple[int, str, str]]:
     elif isinstance(node, Broker):
         for listener in node.listeners:
             yield listener.port, f"listener {listener.name}", "kafka_listeners"
+    elif isinstance(node, Master):
+        yield node.port, "workers and jobs", "spark_master_port"
+        yield node.web_port, "the web page", "spark_master_web_port"
+    elif isinstance(node, Worker):
+        yield node.port, "executors", "spark_worker_port"
+        yield node.web_port, "the web page", "spark_worker_web_port"
 
 
 def _times(count: int) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-PREFIXES = ("kafka_", "zookeeper_", "kcluster_")
+PREFIXES = ("kafka_", "zookeeper_", "kcluster_", "spark_")
 """Whatever begins with one of these and is not a word below is refused."""
 
 GROUPS = {
     "zookeeper": "the ZooKeeper servers",
     "kafka_controller": "the KRaft controllers",
     "kafka_broker": "the brokers",
-    "spark_master": "the Spark master",
+    "spark_master": "the Spark masters",
     "spark_worker": "the Spark workers",
 }
 """The groups and who is in them; a host may be in several."""
@@ -168,6 +168,34 @@ _WORDS = (
         "false",
         "whether Java is installed on hosts where it is missing or too old; otherwise they are refused",
     ),
+    Word(
+        "spark_secret",
+        "all",
+        Type.TEXT,
+        "",
+        "what Spark's daemons and jobs prove themselves with; without it, whoever reaches a master may run programs",
+    ),
+    Word("spark_heap", "group, host", Type.HEAP, "512m", "the heap of a Spark master or worker; executors have theirs"),
+    Word("spark_master_port", "group, host", Type.PORT, "7077", "the port of a Spark master"),
+    Word("spark_master_web_port", "group, host", Type.PORT, "8080", "the port of its web page"),
+    Word("spark_worker_port", "group, host", Type.PORT, "7078", "the port of a Spark worker"),
+    Word("spark_worker_web_port", "group, host", Type.PORT, "8081", "the port of its web page"),
+    Word("spark_worker_cores", "group, host", Type.INTEGER, "all", "the cores for the executors of a worker"),
+    Word(
+        "spark_worker_memory",
+        "group, host",
+        Type.HEAP,
+        "the host's without 1 GiB",
+        "the memory for the executors of a worker; say it where brokers run on the same host",
+    ),
+    Word("spark_work_dir", "group, host", Type.PATH, "/var/lib/spark", "where executors keep what they work on"),
+    Word("spark_config", "any", Type.PROPERTIES, "{}", "any property of Spark's masters and workers, in its spelling"),
+    Word("spark_environment", "any", Type.PROPERTIES, "{}", "environment variables of Spark's masters and workers"),
+    Word("spark_user", "all", Type.TEXT, "spark", "the user that runs masters, workers and executors"),
+    Word("spark_group", "all", Type.TEXT, "spark", "the group of that user"),
+    Word("spark_install_dir", "all", Type.PATH, "/opt/spark", "where Spark is installed"),
+    Word("spark_config_dir", "all", Type.PATH, "/etc/spark", "where the configuration of Spark's daemons lies"),
+    Word("spark_log_dir", "all", Type.PATH, "/var/log/spark", "where Spark's daemons write their logs"),
 )
 
 WORDS = {word.name: word for word in _WORDS}

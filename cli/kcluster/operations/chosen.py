@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kcluster.errors import RefusedError, UsageError
 from kcluster.model.finding import some
 from kcluster.model.names import nearest
+from kcluster.model.node import Kind
 from kcluster.operations.diagnosing import Unit, unit_of, units
 
 if TYPE_CHECKING:
@@ -15,13 +16,15 @@ if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
 
+_STAGES = ((Kind.ZOOKEEPER, Kind.CONTROLLER), (Kind.BROKER,), (Kind.SPARK_MASTER,), (Kind.SPARK_WORKER,))
+
 
 def chosen(cluster: Cluster, names: Sequence[str]) -> list[Node]:
     """The nodes meant by names of nodes and hosts, in the cluster's order; every node when none is named."""
     for name in names:
         found(cluster, name)
     meant = {node.name for name in names for node in cluster.find(name)}
-    return [node for node in cluster.nodes if not names or node.name in meant]
+    return [node for node in cluster.every_node if not names or node.name in meant]
 
 
 def found(cluster: Cluster, name: str) -> tuple[Node, ...]:
@@ -31,6 +34,12 @@ def found(cluster: Cluster, name: str) -> tuple[Node, ...]:
     near = nearest(name, cluster.names)
     resolution = f"did you mean {', '.join(near)}?" if near else f"it has {some(cluster.names)}"
     raise UsageError(f"{cluster.name} has no node or host {name}", resolution=resolution)
+
+
+def stages(nodes: Sequence[Node]) -> list[list[Node]]:
+    """The nodes in groups that start together: the keepers of the metadata, brokers, Spark's masters, its workers."""
+    found = [[node for node in nodes if node.kind in kinds] for kinds in _STAGES]
+    return [stage for stage in found if stage]
 
 
 def installed(nodes: Sequence[Node], hosts: Connections) -> dict[str, Unit]:

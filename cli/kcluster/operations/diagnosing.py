@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kcluster.errors import ApplyError, KclusterError
 from kcluster.model.broker import Broker
 from kcluster.model.causes import PORT_IN_USE, Cause, cause_of
+from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Node
 from kcluster.model.quorum import Controller
@@ -239,5 +240,7 @@ def _ports(node: Node) -> tuple[int, ...]:
         return node.client_port, node.peer_port, node.election_port
     if isinstance(node, Controller):
         return (node.port,)
+    if isinstance(node, Daemon):
+        return node.port, node.web_port
     assert isinstance(node, Broker)
     return tuple(listener.port for listener in node.listeners)

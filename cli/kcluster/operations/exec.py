@@ -123,7 +123,7 @@ class Ran(Result):
 def meant(cluster: Cluster, names: Sequence[str]) -> tuple[str, ...]:
     """The hosts meant by names of hosts and nodes; all of them when there is no name."""
     wanted = {node.host.name for node in chosen(cluster, names)}
-    return tuple(host.name for host in cluster.hosts if host.name in wanted)
+    return tuple(host.name for host in cluster.every_host if host.name in wanted)
 
 
 def exec(  # named after its word, like every operation

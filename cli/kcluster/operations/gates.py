@@ -12,10 +12,11 @@ from kcluster.clients import ports, wire, zookeeper
 from kcluster.clients.kafka import Kafka
 from kcluster.errors import KclusterError, RefusedError, UnreachableError
 from kcluster.model.broker import Broker
+from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.node import Kind, Node
 from kcluster.model.quorum import Controller, Quorum
-from kcluster.operations import judging
+from kcluster.operations import judging, masters
 from kcluster.operations.judging import Reason, View
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Gates:
     def unsafe(self, leaving: Sequence[Node]) -> tuple[Reason, ...]:
         """Why no waiting makes it safe that these nodes stop together; nothing when it may become safe."""
         nodes = self._living(leaving)
-        reasons = list(judging.majority_lost(self.cluster.metadata, {node.name for node in nodes}))
+        reasons = list(judging.majority_lost(self.cluster.metadata, {node.name for node in nodes if _keeps(node)}))
         if brokers := {node.id for node in nodes if isinstance(node, Broker)}:
             views = _told(self._views(self.cluster.brokers).values())
             reasons += judging.too_few_copies(brokers, views, self._least(views, brokers))
@@ -61,7 +62,7 @@ class Gates:
         """Why these nodes may not stop together now; nothing when they may."""
         nodes = self._living(leaving)
         reasons: list[Reason] = []
-        if keepers := {node.name for node in nodes if not isinstance(node, Broker)}:
+        if keepers := {node.name for node in nodes if _keeps(node)}:
             reasons += self._keepers_without(keepers)
         if brokers := {node.id for node in nodes if isinstance(node, Broker)}:
             reasons += [] if keepers else self._led()
@@ -70,7 +71,7 @@ class Gates:
 
     def after_start(self, node: Node) -> tuple[Reason, ...]:
         """Why the node is not yet back as it was; nothing when the next one may stop."""
-        return self.serving([node]) if isinstance(node, Broker) else tuple(self._keepers_without(set()))
+        return tuple(self._keepers_without(set())) if _keeps(node) else self.serving([node])
 
     def serving(self, nodes: Sequence[Node]) -> tuple[Reason, ...]:
         """Why these nodes do not do their work yet, whatever the others do."""
@@ -86,6 +87,9 @@ class Gates:
         if controllers := [node for node in nodes if isinstance(node, Controller)]:
             silent = [node.name for node in controllers if node not in self._living(controllers)]
             reasons += [Reason(f"{name} does not answer yet") for name in silent] or self._led()
+        if daemons := [node for node in nodes if isinstance(node, Daemon)]:
+            assert self.cluster.engine
+            reasons += masters.missing(self.cluster.engine, daemons)
         return tuple(reasons)
 
     def answers(self, node: Node) -> bool:
@@ -99,6 +103,8 @@ class Gates:
         if kind is Kind.CONTROLLER:
             state = self._quorum()
             return "" if isinstance(state, KclusterError) else f"{kind}-{state.leader}"
+        if kind is not Kind.BROKER:
+            return masters.leader(self.cluster.engine) if self.cluster.engine else ""
         if isinstance(self.cluster.metadata, Quorum):
             return ""
         views = _told(self._views(self.cluster.brokers).values())
@@ -202,11 +208,18 @@ def _asked(ask: Callable[[], Sequence[Reason]]) -> Sequence[Reason]:
     return [Reason(answer.message)] if isinstance(answer, KclusterError) else answer
 
 
+def _keeps(node: Node) -> bool:
+    """Whether a node keeps the metadata."""
+    return isinstance(node, Server | Controller)
+
+
 def door(node: Node) -> tuple[str, int]:
     """Where a node answers those who use it."""
     if isinstance(node, Server):
         return node.host.address, node.client_port
     if isinstance(node, Controller):
+        return node.host.address, node.port
+    if isinstance(node, Daemon):
         return node.host.address, node.port
     assert isinstance(node, Broker)
     return node.internal.advertised_host, node.internal.advertised_port

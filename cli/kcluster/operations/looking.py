@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from kcluster.variables import places
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Answer, Connections
-    from kcluster.model.cluster import Cluster
+    from kcluster.model.cluster import Part
     from kcluster.model.host import Host
     from kcluster.model.node import Node
 
@@ -24,25 +25,31 @@ COMMAND = "python3 -IS -"
 _NO_PYTHON = 127
 
 
-def look(
-    cluster: Cluster, hosts: Connections, *, only: Iterable[str] | None = None
-) -> dict[str, HostSeen | KclusterError]:
-    """What is on every host of the cluster, or on those named; the error where a host does not say."""
-    names = set(only) if only is not None else {host.name for host in cluster.hosts}
-    scripts = {host.name: script(cluster, host) for host in cluster.hosts if host.name in names}
+def look(part: Part, hosts: Connections, *, only: Iterable[str] | None = None) -> dict[str, HostSeen | KclusterError]:
+    """What of a part is on every host, or on those named; the error where a host does not say."""
+    names = set(only) if only is not None else {host.name for host in part.hosts}
+    scripts = {host.name: script(part, host) for host in part.hosts if host.name in names}
     answers = hosts.run(COMMAND, stdin=scripts, only=list(scripts), become=True)
     return {name: _understood(name, answer) for name, answer in answers.items()}
 
 
-def script(cluster: Cluster, host: Host) -> str:
+def look_at_all(
+    parts: Sequence[Part], hosts: Connections, *, only: Iterable[str] | None = None
+) -> list[dict[str, HostSeen | KclusterError]]:
+    """What of each part is on the hosts, all asked at the same time."""
+    with ThreadPoolExecutor(len(parts)) as pool:
+        return list(pool.map(lambda part: look(part, hosts, only=only), parts))
+
+
+def script(part: Part, host: Host) -> str:
     """The script for one host, with what is asked for in its last line."""
-    asked = json.dumps(question(cluster, host))  # its text as a literal: whatever stands in it is data
+    asked = json.dumps(question(part, host))  # its text as a literal: whatever stands in it is data
     return f"{(Path(remote.__path__[0]) / 'look.py').read_text()}\nsay(json.loads({asked!r}))\n"
 
 
-def question(cluster: Cluster, host: Host) -> dict[str, Any]:
+def question(part: Part, host: Host) -> dict[str, Any]:
     """What one host is asked."""
-    nodes = cluster.on(host)
+    nodes = part.on(host)
     where, environment = nodes[0].places, nodes[0].environment
     return {
         "user": where.user,
@@ -50,15 +57,15 @@ def question(cluster: Cluster, host: Host) -> dict[str, Any]:
         "folders": list(plan.folders(nodes)),
         "java_home": environment.get("JAVA_HOME", ""),
         "path": environment.get("PATH", ""),
-        "nodes": [_asked(cluster, node) for node in nodes],
+        "nodes": [_asked(part, node) for node in nodes],
     }
 
 
-def _asked(cluster: Cluster, node: Node) -> dict[str, Any]:
+def _asked(part: Part, node: Node) -> dict[str, Any]:
     return {
         "name": node.name,
         "unit": places.UNITS[node.kind],
-        "files": [planned.path for planned in render.planned(cluster, node)],
+        "files": [planned.path for planned in render.planned(part, node)],
         "directories": list(places.data_dirs(node)),
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,7 +12,8 @@ from kcluster.errors import KclusterError, UnreachableError, UsageError
 from kcluster.inventory import doubts
 from kcluster.model.broker import Broker
 from kcluster.model.node import Kind
-from kcluster.operations.looking import look
+from kcluster.operations import masters
+from kcluster.operations.looking import look_at_all
 from kcluster.operations.status.roles import roles
 from kcluster.operations.validate import judge
 from kcluster.plan import Plan, Roles
@@ -47,7 +48,17 @@ def accepted(loaded: Loaded) -> Cluster:
 
 def plan(cluster: Cluster, hosts: Connections, kafka: Kafka) -> Plan:
     """What provision would change; nothing is changed."""
-    return of(cluster, seen_all(look(cluster, hosts)), kafka)
+    return whole(cluster, hosts, kafka)
+
+
+def whole(cluster: Cluster, hosts: Connections, kafka: Kafka, only: Sequence[str] | None = None) -> Plan:
+    """The plans of all parts of the cluster as one, for these hosts or for all."""
+    kafkas, *sparks = map(seen_all, look_at_all(cluster.parts, hosts, only=only))
+    plans = [of(cluster, kafkas, kafka)]
+    for seen in sparks:
+        assert cluster.engine
+        plans.append(planning.plan(cluster.engine, seen, Roles(spark_leader=masters.leader(cluster.engine))))
+    return planning.joined(plans)
 
 
 def of(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka) -> Plan:

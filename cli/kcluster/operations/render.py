@@ -12,6 +12,7 @@ from kcluster import render, variables
 from kcluster.errors import RefusedError
 from kcluster.model import properties
 from kcluster.model.cluster import Cluster
+from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Node
 from kcluster.model.settings import Setting
@@ -139,14 +140,14 @@ def explained(cluster: Cluster, names: Sequence[str] = ()) -> Explained:
     """Each line of the configuration files with its origin and its reason."""
     found = []
     for node in chosen(cluster, names):
-        config = next(file for file in render.files(cluster, node) if file.role is render.Role.CONFIG)
+        config = next(file for file in render.files(cluster.part_of(node), node) if file.role is render.Role.CONFIG)
         found.append((_place(node, config), tuple(_reasons(cluster, node))))
     return Explained(tuple(found))
 
 
 def _placed(cluster: Cluster, nodes: Iterable[Node]) -> Iterator[Placed]:
     for node in nodes:
-        for file in render.files(cluster, node):
+        for file in render.files(cluster.part_of(node), node):
             if not (node.host.local and file.role in _SYSTEMD):  # `up` starts processes without it
                 yield _place(node, file)
 
@@ -156,12 +157,14 @@ def _place(node: Node, file: render.File) -> Placed:
 
 
 def _reasons(cluster: Cluster, node: Node) -> Iterator[Setting]:
-    for setting in map(variables.shown, variables.settings(cluster, node)):
+    for setting in map(variables.shown, variables.settings(cluster.part_of(node), node)):
         yield setting if setting.why else replace(setting, why=_meaning(cluster, node, setting.key))
 
 
 def _meaning(cluster: Cluster, node: Node, key: str) -> str:
     """What a property does, in the first sentence of the release's own words."""
+    if isinstance(node, Daemon):
+        return ""
     zookeeper = isinstance(node, Server)
     table = properties.zookeeper_table() if zookeeper else properties.table(cluster.release.version)
     known = table.get(key) or table.get(_LISTENER_PREFIX.sub("", key))

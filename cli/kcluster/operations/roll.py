@@ -25,7 +25,7 @@ Note = Callable[..., None]
 STOP_WITHIN = 660.0
 """Seconds for an orderly stop; the unit allows 600 before it kills."""
 
-_KINDS = (Kind.ZOOKEEPER, Kind.CONTROLLER, Kind.BROKER)
+_KINDS = tuple(Kind)
 _LOOK_AGAIN = 1.0
 
 
@@ -100,7 +100,7 @@ def roll(
     `check` is asked before each step whether to go on; it raises when the cluster is no longer ours.
     """
     began = time.monotonic()
-    nodes = [node for node in asking.cluster.nodes if node.name in reasons]
+    nodes = [node for node in asking.cluster.every_node if node.name in reasons]
     refuse_unsafe(asking, [[node] for node in nodes])
     going = _Roll(asking, reasons, hosts, progress, note, nodes)
     try:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kcluster.journal import Journal
-from kcluster.model.broker import Broker
 from kcluster.operations import diagnosing
-from kcluster.operations.chosen import chosen, installed
+from kcluster.operations.chosen import chosen, installed, stages
 from kcluster.operations.diagnosing import Began
 from kcluster.operations.locking import locked
 from kcluster.operations.roll import Note, come_back
@@ -57,12 +56,10 @@ def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> Starts:
 
 
 def start(gates: Gates, starts: Starts, hosts: Connections, progress: Progress, words: Sequence[str]) -> Started:
-    """Start what does not run, all keepers at once and then all brokers, and wait until they serve."""
+    """Start what does not run, stage by stage, and wait until it serves."""
     cluster, began = gates.cluster, time.monotonic()
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
-        keepers = [node for node in starts.nodes if not isinstance(node, Broker)]
-        brokers = [node for node in starts.nodes if isinstance(node, Broker)]
-        for stage in (keepers, brokers):
+        for stage in stages(starts.nodes):
             lock.check()
             _bring_up(stage, starts.idle, gates, hosts, progress, journal.note)
     idle = tuple(node.name for node in starts.idle)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kcluster.journal import Journal
-from kcluster.model.broker import Broker
 from kcluster.operations import diagnosing
-from kcluster.operations.chosen import chosen, installed
+from kcluster.operations.chosen import chosen, installed, stages
 from kcluster.operations.locking import locked
 from kcluster.operations.roll import STOP_WITHIN, open_gate, refuse_unsafe
 from kcluster.results import Block, Cell, Progress, Result, Tone
@@ -65,19 +64,19 @@ def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> Stops:
     nodes = chosen(gates.cluster, names)
     found = installed(nodes, hosts)
     running = tuple(node for node in nodes if found[node.name].running)
-    whole = len(nodes) == len(gates.cluster.nodes)
+    whole = len(nodes) == len(gates.cluster.every_node)
     if not whole:
         refuse_unsafe(gates, [running])
     return Stops(running, whole)
 
 
 def stop(gates: Gates, stops: Stops, hosts: Connections, progress: Progress, words: Sequence[str]) -> Stopped:
-    """Stop the nodes: the brokers at the same time, then the keepers of the metadata."""
+    """Stop the nodes, the last stage of a start first: brokers hand their leaders over while the keepers still live."""
     cluster, began = gates.cluster, time.monotonic()
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
         if not stops.whole:
             open_gate(gates, stops.nodes, progress, standing="nothing was stopped")
-        for nodes in _stages(stops.nodes):
+        for nodes in reversed(stages(stops.nodes)):
             lock.check()  # the gate may have been closed for long
             names = ", ".join(node.name for node in nodes)
             progress(f"stopping {names}")
@@ -87,13 +86,6 @@ def stop(gates: Gates, stops: Stops, hosts: Connections, progress: Progress, wor
         killed = _killed(stops.nodes, hosts)
     names_stopped = tuple(node.name for node in stops.nodes)
     return Stopped(cluster.name, names_stopped, killed, round(time.monotonic() - began, 2))
-
-
-def _stages(nodes: Iterable[Node]) -> list[list[Node]]:
-    """Brokers hand their leaders over while the keepers still live."""
-    every = list(nodes)
-    keepers = [node for node in every if not isinstance(node, Broker)]
-    return [stage for stage in ([node for node in every if node not in keepers], keepers) if stage]
 
 
 def _killed(nodes: Sequence[Node], hosts: Connections) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from kcluster.inventory import doubts
 from kcluster.model import (
     rules_copies,
     rules_disks,
+    rules_engine,
     rules_network,
     rules_properties,
     rules_safety,
@@ -34,6 +35,7 @@ RULES: tuple[Rule, ...] = (
     *rules_disks.RULES,
     *rules_properties.RULES,
     *rules_startup.RULES,
+    *rules_engine.RULES,
 )
 """Every rule about a cluster: a small pure function."""
 
@@ -122,7 +124,11 @@ def describe(cluster: Cluster) -> str:
     keepers = _count(len(cluster.metadata.nodes), "ZooKeeper server" if _zookeeper(cluster) else "controller")
     brokers = _count(len(cluster.brokers), "broker")
     topics = f", {_count(len(cluster.topics), 'topic')}" if cluster.topics else ""
-    return f"{keepers} (tolerates {cluster.metadata.tolerates}), {brokers}{topics}, Kafka {cluster.release.version}"
+    kafka = f"{keepers} (tolerates {cluster.metadata.tolerates}), {brokers}{topics}, {cluster.release.title}"
+    if not (engine := cluster.engine):
+        return kafka
+    spark = f"{_count(len(engine.masters), 'Spark master')}, {_count(len(engine.workers), 'worker')}"
+    return f"{kafka}; {spark}, {engine.release.title}"
 
 
 def _zookeeper(cluster: Cluster) -> bool:

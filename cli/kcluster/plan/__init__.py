@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from kcluster.model.cluster import Cluster
+from kcluster.model.cluster import Part
 from kcluster.model.node import Kind, Node
 from kcluster.model.observed import HostSeen
 from kcluster.plan import running
@@ -24,6 +24,7 @@ __all__ = [
     "Roles",
     "Start",
     "folders",
+    "joined",
     "plan",
 ]
 
@@ -37,22 +38,25 @@ class Roles:
     zookeeper_leader: str | None = None
     controller: str | None = None
     """The active KRaft controller; with ZooKeeper the broker that is controller."""
+    spark_leader: str | None = None
 
     def last(self, node: Node) -> str:
         """Why a node goes last of its kind; empty when it does not."""
         if node.name == self.zookeeper_leader:
             return "it leads ZooKeeper"
+        if node.name == self.spark_leader:
+            return "it leads Spark"
         return "it is the controller" if node.name == self.controller else ""
 
 
-def plan(cluster: Cluster, seen: Mapping[str, HostSeen], roles: Roles) -> Plan:
+def plan(part: Part, seen: Mapping[str, HostSeen], roles: Roles) -> Plan:
     """What it takes on the hosts that were seen."""
-    found = pairs(cluster, seen)
+    found = pairs(part, seen)
     live = [pair for pair in found if pair.running]
     reasons = {pair.node.name: running.reasons(pair) for pair in live}
     restarted = [pair for pair in live if reasons[pair.node.name]]
     return Plan(
-        cluster=cluster.name,
+        cluster=part.name,
         changes=tuple(change for host in seen.values() for change in changes([p for p in found if p.host is host])),
         starts=tuple(Start(pair.node.name, pair.host.name, pair.unit) for pair in found if not pair.running),
         restarts=tuple(_restart(pair, reasons[pair.node.name], roles) for pair in order(restarted, roles)),
@@ -63,8 +67,22 @@ def plan(cluster: Cluster, seen: Mapping[str, HostSeen], roles: Roles) -> Plan:
     )
 
 
+def joined(plans: Sequence[Plan]) -> Plan:
+    """The plans of the parts of a cluster as one, the first part first."""
+    return replace(
+        plans[0],
+        changes=tuple(one for plan in plans for one in plan.changes),
+        starts=tuple(one for plan in plans for one in plan.starts),
+        restarts=tuple(one for plan in plans for one in plan.restarts),
+        settings=tuple(one for plan in plans for one in plan.settings),
+        refused=tuple(one for plan in plans for one in plan.refused),
+        notes=tuple(one for plan in plans for one in plan.notes),
+        fresh=all(plan.fresh for plan in plans),
+    )
+
+
 def order(pairs: Iterable[Pair], roles: Roles) -> list[Pair]:
-    """The safe order of a roll: ZooKeeper, controllers, brokers; whoever is in charge of its kind last of it."""
+    """The safe order of a roll: in the order of the kinds; whoever is in charge of its kind last of it."""
 
     def place(pair: Pair) -> tuple[int, bool, int]:
         return _KINDS.index(pair.node.kind), bool(roles.last(pair.node)), pair.node.id

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kcluster import render
+from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.node import Node
 from kcluster.model.observed import FileSeen
@@ -37,7 +38,7 @@ def changes(pairs: Sequence[Pair]) -> Iterator[Change]:
 
 def _host(pairs: Sequence[Pair]) -> Iterator[Change]:
     host, user = pairs[0].host, pairs[0].node.places.user
-    release, oldest = pairs[0].cluster.release.directory, pairs[0].cluster.release.java
+    release, oldest = pairs[0].part.release.directory, pairs[0].part.release.java
     if _feature(host.java) < oldest:
         note = f"there is {host.java or 'none'}; installed where the inventory says kafka_install_java: true"
         yield Change(host.name, Action.CREATE, f"Java {oldest} or newer", note=note)
@@ -93,10 +94,9 @@ def _differences(pair: Pair, file: render.File, found: FileSeen) -> Iterator[str
 
 def _format(pair: Pair) -> Iterator[Change]:
     """KRaft storage is formatted once per directory; with ZooKeeper a broker does it by itself."""
-    if isinstance(pair.cluster.metadata, Ensemble):
+    if not isinstance(pair.part, Cluster) or isinstance(pair.part.metadata, Ensemble):
         return
     for path, found in pair.directories:
         if not (found and found.meta):
-            yield Change(
-                pair.host.name, Action.FORMAT, path, pair.node.name, f"cluster id {pair.cluster.metadata.cluster_id}"
-            )
+            note = f"cluster id {pair.part.metadata.cluster_id}"
+            yield Change(pair.host.name, Action.FORMAT, path, pair.node.name, note)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kcluster import render
-from kcluster.model.cluster import Cluster
+from kcluster.model.cluster import Cluster, Part
+from kcluster.model.ensemble import Ensemble
 from kcluster.model.node import Node
 from kcluster.model.observed import DirectorySeen, HostSeen, NodeSeen, UnitSeen
+from kcluster.model.quorum import Quorum
 from kcluster.variables.places import UNITS, data_dirs
 
 _NOTHING = NodeSeen(UnitSeen("missing"))
@@ -19,7 +21,7 @@ _NOTHING = NodeSeen(UnitSeen("missing"))
 class Pair:
     """A node as it is wanted, and as it was seen."""
 
-    cluster: Cluster
+    part: Part
     node: Node
     host: HostSeen
 
@@ -41,7 +43,7 @@ class Pair:
     @cached_property
     def files(self) -> tuple[render.File, ...]:
         """Its files as they shall be, secrets and all."""
-        return render.files(self.cluster, self.node, reveal=True)
+        return render.files(self.part, self.node, reveal=True)
 
     @property
     def directories(self) -> Iterator[tuple[str, DirectorySeen | None]]:
@@ -54,11 +56,17 @@ class Pair:
         return any(found and found.meta for _, found in self.directories)
 
     @property
+    def metadata(self) -> Ensemble | Quorum:
+        """The keepers of the metadata of its cluster."""
+        assert isinstance(self.part, Cluster)
+        return self.part.metadata
+
+    @property
     def release(self) -> str:
         """The release its process was started from; where nobody wrote it down, the one that counts on the host."""
         return self.seen.started_release or self.host.current
 
 
-def pairs(cluster: Cluster, seen: Mapping[str, HostSeen]) -> tuple[Pair, ...]:
-    """Every node whose host was seen, in the order of the cluster."""
-    return tuple(Pair(cluster, node, seen[node.host.name]) for node in cluster.nodes if node.host.name in seen)
+def pairs(part: Part, seen: Mapping[str, HostSeen]) -> tuple[Pair, ...]:
+    """Every node whose host was seen, in the order of the part."""
+    return tuple(Pair(part, node, seen[node.host.name]) for node in part.nodes if node.host.name in seen)

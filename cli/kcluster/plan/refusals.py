@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.node import Kind
 from kcluster.model.observed import DirectorySeen
@@ -18,13 +19,14 @@ _LINE = re.compile(r"-(\d+\.\d+)(?:\.|$)")
 
 def refusals(pairs: Sequence[Pair]) -> tuple[Refusal, ...]:
     """Every reason not to go on, of all nodes at once."""
-    usual = _usual_cluster(pairs)
-    return tuple(refusal for pair in pairs for refusal in (*_release(pair), *_disks(pair, usual)))
+    kafka = [pair for pair in pairs if isinstance(pair.part, Cluster)]  # Spark keeps nothing that could be another's
+    usual = _usual_cluster(kafka)
+    return tuple(refusal for pair in kafka for refusal in (*_release(pair), *_disks(pair, usual)))
 
 
 def _usual_cluster(pairs: Sequence[Pair]) -> str:
     """The cluster id the disks should have: the inventory's; with ZooKeeper the one most brokers have."""
-    metadata = pairs[0].cluster.metadata if pairs else None
+    metadata = pairs[0].metadata if pairs else None
     if metadata is None or not isinstance(metadata, Ensemble):
         return metadata.cluster_id if metadata else ""
     ids = Counter(
@@ -57,7 +59,7 @@ def _meta(pair: Pair, file: str, found: DirectorySeen, usual: str) -> Iterator[R
             f"{pair.node.name} on {pair.host.name}: {file} belongs to the cluster {cluster}, this one is {usual}",
             "data of another cluster: take the host out of this inventory, or move the directory away by hand",
         )
-    elif _with_zookeeper(found) != isinstance(pair.cluster.metadata, Ensemble):
+    elif _with_zookeeper(found) != isinstance(pair.metadata, Ensemble):
         kept, wanted = ("ZooKeeper", "KRaft") if _with_zookeeper(found) else ("KRaft", "ZooKeeper")
         yield Refusal(
             f"{pair.node.name} on {pair.host.name}: {file} was written with {kept}, the inventory asks for {wanted}",
@@ -79,7 +81,7 @@ def _other_id(pair: Pair, file: str, number: str) -> Refusal:
 
 def _release(pair: Pair) -> Iterator[Refusal]:
     """A patch is a restart; another line changes protocols and formats, which a plain roll cannot take back."""
-    wanted, alive = pair.cluster.release, pair.running or pair.has_data or _served(pair)
+    wanted, alive = pair.part.release, pair.running or pair.has_data or _served(pair)
     before, after = _LINE.search(pair.release), _LINE.search(wanted.directory)
     if alive and before and after and before[1] != after[1]:
         yield Refusal(

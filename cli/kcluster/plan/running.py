@@ -8,6 +8,7 @@ from posixpath import basename
 from kcluster import render
 from kcluster.model import properties
 from kcluster.model.broker import Broker
+from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Server
 from kcluster.model.owned import word_for
 from kcluster.plan import texts
@@ -47,7 +48,7 @@ _LONGEST = 60
 
 def reasons(pair: Pair) -> tuple[str, ...]:
     """Why the process must be restarted; none when it runs as it should, or can be told while it runs."""
-    return _between(pair, pair.files, pair.cluster.release.directory)
+    return _between(pair, pair.files, pair.part.release.directory)
 
 
 def pending(pair: Pair) -> tuple[str, ...]:
@@ -55,7 +56,7 @@ def pending(pair: Pair) -> tuple[str, ...]:
     lying = pair.seen.files
     files = [
         render.File(planned.path, lying[planned.path].text, planned.mode, secret=False, role=planned.role)
-        for planned in render.planned(pair.cluster, pair.node)
+        for planned in render.planned(pair.part, pair.node)
         if planned.path in lying
     ]
     return _between(pair, files, pair.host.current or pair.release)
@@ -121,8 +122,10 @@ def _told(pair: Pair, key: str, old: str | None, new: str | None) -> bool:
 
 def takes(pair: Pair, key: str, old: str | None, new: str) -> bool:
     """Whether a running broker takes this change."""
-    known = properties.table(pair.cluster.release.version).get(key)
-    if not isinstance(pair.node, Broker) or known is None or known.update_mode not in _LIVE:
+    if not isinstance(pair.node, Broker):
+        return False
+    known = properties.table(pair.part.release.version).get(key)
+    if known is None or known.update_mode not in _LIVE:
         return False
     if known.type in ("class", "password") or word_for(key) or key.startswith(_WITH_RESTART):
         return False
@@ -181,7 +184,7 @@ def _configs(pair: Pair) -> tuple[Mapping[str, str], Mapping[str, str], Mapping[
 
 def _default(pair: Pair, role: Role, key: str) -> str:
     """What counts where a configuration does not say; empty where nobody knows."""
-    if role is not Role.CONFIG or isinstance(pair.node, Server):
+    if role is not Role.CONFIG or isinstance(pair.node, Server | Daemon):
         return ""
-    known = properties.table(pair.cluster.release.version).get(key)
+    known = properties.table(pair.part.release.version).get(key)
     return (known and known.default) or ""

@@ -8,7 +8,7 @@ import re
 import shutil
 import tarfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from kcluster.errors import RefusedError
@@ -43,12 +43,12 @@ def pack(home: Path, names: Iterable[str], file: Path, top: str) -> None:
     part.rename(file)
 
 
-def bundle(home: Path, names: Iterable[str], file: Path) -> None:
-    """Put files of a release together as they are, as jars are compressed already; same files, same bytes."""
+def bundle(files: Mapping[str, Path], file: Path) -> None:
+    """Put files together under their names, as they are: jars are compressed already; same files, same bytes."""
     part = file.with_name(file.name + ".part")
     with part.open("wb") as raw, tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for name in sorted(names):
-            _pack_one(tar, home / name, name)
+        for name, path in sorted(files.items()):
+            _pack_one(tar, path, name)
     part.rename(file)
 
 

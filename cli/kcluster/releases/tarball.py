@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -36,10 +36,17 @@ class Tarball:
 def tarball(release: Release, progress: Progress) -> Tarball:
     """The file of a release, which is fetched and put together if need be, once however many ask."""
     home = fetch(release, progress)
-    file = folder() / f"{release.directory}.tar"
-    made_of = cache.sha256(home / cache.MARKER)
-    with _lock(f".{release.directory}.lock"):
-        return _kept(file, made_of) or _made(home, file, made_of)
+    marker = cache.read_marker(home)
+    assert marker, "what is fetched is marked"
+    files = {name: home / name for name in marker.files}
+    return once(release.directory, cache.sha256(home / cache.MARKER), lambda: files)
+
+
+def once(directory: str, made_of: str, files: Callable[[], Mapping[str, Path]]) -> Tarball:
+    """The file of a release, made of these files unless it is there and was made of the same."""
+    file = folder() / f"{directory}.tar"
+    with _lock(f".{directory}.lock"):
+        return _kept(file, made_of) or _made(files(), file, made_of)
 
 
 def forget(tar: Tarball) -> None:
@@ -77,10 +84,8 @@ def _kept(file: Path, made_of: str) -> Tarball | None:
         return None
 
 
-def _made(home: Path, file: Path, made_of: str) -> Tarball:
-    marker = cache.read_marker(home)
-    assert marker, "what is fetched is marked"
-    archive.bundle(home, marker.files, file)
+def _made(files: Mapping[str, Path], file: Path, made_of: str) -> Tarball:
+    archive.bundle(files, file)
     tar = Tarball(file, archive.sha512(file), file.stat().st_size)
     fresh = _record(file).with_suffix(".new")
     fresh.write_text(json.dumps({**asdict(tar), "path": file.name, "made_of": made_of}))

@@ -72,7 +72,15 @@ _BROKER = Logs(
     ),
 )
 
+_OF_KINDS = {
+    Kind.ZOOKEEPER: _ZOOKEEPER,
+    Kind.CONTROLLER: _CONTROLLER,
+    Kind.BROKER: _BROKER,
+    Kind.SPARK_MASTER: Logs((LogFile("main", "spark-master.log"),), ()),
+    Kind.SPARK_WORKER: Logs((LogFile("main", "spark-worker.log"),), ()),
+}
+
 
 def of(kind: Kind) -> Logs:
     """The log files and loggers of one kind of node."""
-    return {Kind.ZOOKEEPER: _ZOOKEEPER, Kind.CONTROLLER: _CONTROLLER, Kind.BROKER: _BROKER}[kind]
+    return _OF_KINDS[kind]

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
-from kcluster.model.cluster import Cluster
+from kcluster.model.cluster import Cluster, Part
+from kcluster.model.engine import Daemon, Engine
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Kind, Node
 from kcluster.model.settings import Setting
-from kcluster.variables import logs, spelling
+from kcluster.variables import daemons, logs, spelling
 from kcluster.variables.places import UNITS, Paths, data_dirs, paths
 from kcluster.variables.properties import settings
 
@@ -18,8 +19,17 @@ _TITLES = {Kind.ZOOKEEPER: "ZooKeeper server", Kind.CONTROLLER: "Kafka controlle
 _KEEPERS = (Kind.ZOOKEEPER, Kind.CONTROLLER)
 
 
-def for_node(cluster: Cluster, node: Node, *, reveal: bool = False) -> dict[str, Any]:
+def for_node(part: Part, node: Node, *, reveal: bool = False) -> dict[str, Any]:
     """The variables of one node; secrets are `********` unless revealed."""
+    if isinstance(node, Daemon):
+        assert isinstance(part, Engine)
+        written = _properties(daemons.settings(part, node), reveal)
+        return daemons.for_daemon(part, node, written, reveal=reveal)
+    assert isinstance(part, Cluster)
+    return _for_kafka(part, node, reveal=reveal)
+
+
+def _for_kafka(cluster: Cluster, node: Node, *, reveal: bool) -> dict[str, Any]:
     places = paths(node, log4j2=cluster.release.log4j2)
     values = {
         "title": f"{_TITLES[node.kind]} {node.id} of {cluster.name}",

@@ -5,17 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kcluster.model.broker import Broker
+from kcluster.model.engine import Daemon, Master, Worker
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Kind, Node
 from kcluster.model.quorum import Controller
 
-UNITS = {Kind.ZOOKEEPER: "zookeeper", Kind.CONTROLLER: "kafka-controller", Kind.BROKER: "kafka"}
+UNITS = {
+    Kind.ZOOKEEPER: "zookeeper",
+    Kind.CONTROLLER: "kafka-controller",
+    Kind.BROKER: "kafka",
+    Kind.SPARK_MASTER: "spark-master",
+    Kind.SPARK_WORKER: "spark-worker",
+}
 """The systemd unit of each kind of node; the other files of the node are named after it."""
 
 _CONFIGS = {
     Kind.ZOOKEEPER: "zookeeper.properties",
     Kind.CONTROLLER: "controller.properties",
     Kind.BROKER: "server.properties",
+    Kind.SPARK_MASTER: "spark-master.properties",
+    Kind.SPARK_WORKER: "spark-worker.properties",
 }
 
 
@@ -28,7 +37,7 @@ class Paths:
     logging: str
     unit: str
     script: str
-    """Run by the unit before it starts the node; the nodes of a host share it."""
+    """Run by the unit before it starts a node of Kafka; the nodes of a host share it."""
 
 
 def paths(node: Node, *, log4j2: bool) -> Paths:
@@ -37,10 +46,16 @@ def paths(node: Node, *, log4j2: bool) -> Paths:
     return Paths(
         config=f"{folder}/{_CONFIGS[node.kind]}",
         environment=f"{folder}/{unit}.env",
-        logging=f"{folder}/{unit}-{'log4j2.yaml' if log4j2 else 'log4j.properties'}",
+        logging=f"{folder}/{unit}-{_logging(node, log4j2=log4j2)}",
         unit=f"/etc/systemd/system/{unit}.service",
         script=f"{node.places.install_dir}/before-start.sh",
     )
+
+
+def _logging(node: Node, *, log4j2: bool) -> str:
+    if isinstance(node, Daemon):
+        return "log4j2.properties"
+    return "log4j2.yaml" if log4j2 else "log4j.properties"
 
 
 def data_dirs(node: Node) -> tuple[str, ...]:
@@ -49,5 +64,9 @@ def data_dirs(node: Node) -> tuple[str, ...]:
         return (node.data_dir, node.log_dir) if node.log_dir else (node.data_dir,)
     if isinstance(node, Controller):
         return (node.data_dir,)
+    if isinstance(node, Master):
+        return ()  # with ZooKeeper it keeps nothing, and without it systemd makes the folder
+    if isinstance(node, Worker):
+        return (node.work_dir,)
     assert isinstance(node, Broker)
     return node.data_dirs

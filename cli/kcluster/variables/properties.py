@@ -7,20 +7,30 @@ from dataclasses import replace
 
 from kcluster.model import defaults
 from kcluster.model.broker import Broker
-from kcluster.model.cluster import Cluster
+from kcluster.model.cluster import Cluster, Part
+from kcluster.model.engine import Daemon, Engine
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.listener import Listener
 from kcluster.model.node import Layer, Node
 from kcluster.model.owned import word_for
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.settings import Setting
+from kcluster.variables import daemons
 
 CONTROLLER_LISTENER = "CONTROLLER"
 _AT_HOME = "a cluster on this machine is not for the network"
 
 
-def settings(cluster: Cluster, node: Node) -> tuple[Setting, ...]:
+def settings(part: Part, node: Node) -> tuple[Setting, ...]:
     """Every property of one node with its origin: owned first, then the defaults in their order, then what is left."""
+    if isinstance(node, Daemon):
+        assert isinstance(part, Engine)
+        return daemons.settings(part, node)
+    assert isinstance(part, Cluster)
+    return _of_kafka(part, node)
+
+
+def _of_kafka(cluster: Cluster, node: Node) -> tuple[Setting, ...]:
     chosen = {d.key: Setting(d.key, d.value, "default", d.why) for d in defaults.for_kind(cluster, node.kind)}
     for layer in _layers(cluster, node):
         for key, value in sorted(layer.properties.items()):

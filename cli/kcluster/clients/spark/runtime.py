@@ -34,15 +34,19 @@ class Runtime:
 
 def require() -> Runtime:
     """The PySpark and the Java of this machine, or an error that says what to install."""
+    return Runtime(home(), java.require(JAVA, f"Spark {VERSION}").home, Path(sys.executable))
+
+
+def home() -> Path:
+    """Where the PySpark of this Python is, or an error that says how to install it."""
     found = util.find_spec("pyspark")
     if found is None or not found.submodule_search_locations:
         raise RefusedError(
-            "PySpark is not installed: jobs need it, every other command works without",
+            "PySpark is not installed: Spark needs it, every other command works without",
             details=f"looked for by {sys.executable}",
             resolution=INSTALL,
         )
     version = metadata.version("pyspark")
     if version != VERSION:
-        raise RefusedError(f"PySpark {version} is installed, and jobs need {VERSION}", resolution=INSTALL)
-    home = Path(found.submodule_search_locations[0])
-    return Runtime(home, java.require(JAVA, f"Spark {VERSION}").home, Path(sys.executable))
+        raise RefusedError(f"PySpark {version} is installed, and kcluster needs {VERSION}", resolution=INSTALL)
+    return Path(found.submodule_search_locations[0])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kcluster.errors import ExitCode, KclusterError
 from kcluster.operations.health.checks import all_checks
 from kcluster.operations.health.facts import Facts, gather
-from kcluster.operations.health.hosts import Seen, host_checks
+from kcluster.operations.health.hosts import Seen, host_checks, spark_check
 from kcluster.results import Block, Checks, Progress
 
 if TYPE_CHECKING:
@@ -57,10 +57,12 @@ def examine(kafka: Kafka, cluster: Cluster | None, hosts: Connections | None = N
     with ThreadPoolExecutor(1) as pool:
         looking = pool.submit(_looked, cluster, hosts) if cluster and hosts else None
         facts = gather(kafka, cluster)
-        seen = looking.result() if looking else {}
+        seen = looking.result() if looking else ()
     checks = [*(host_checks(cluster, seen) if cluster and seen else []), *all_checks(facts)]
+    if cluster and cluster.engine:
+        checks.append(spark_check(cluster.engine))
     title = f"cluster {cluster.name}" if cluster else f"the cluster at {kafka.bootstrap}"
-    silent = facts.silent and all(isinstance(answer, KclusterError) for answer in seen.values())
+    silent = facts.silent and all(isinstance(answer, KclusterError) for there in seen for answer in there.values())
     return Health(title, checks, left_out=tuple(_left_out(facts)), silent=silent)
 
 
@@ -92,9 +94,9 @@ def changes(kafka: Kafka, cluster: Cluster | None, hosts: Connections | None = N
 
 
 def _looked(cluster: Cluster, hosts: Connections) -> Seen:
-    from kcluster.operations.looking import look  # lazily: only hosts need it
+    from kcluster.operations.looking import look_at_all  # lazily: only hosts need it
 
-    return look(cluster, hosts)
+    return look_at_all(cluster.parts, hosts)
 
 
 def _left_out(facts: Facts) -> Iterator[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kcluster.errors import KclusterError
 from kcluster.model.cluster import Cluster
+from kcluster.model.engine import Engine
 from kcluster.model.node import Node
 from kcluster.model.observed import HostSeen, NodeSeen, UnitSeen
+from kcluster.operations import masters
 from kcluster.operations.health.checks import few
 from kcluster.results import Check
 
@@ -17,14 +19,16 @@ LITTLE_ROOM, NO_ROOM = 0.10, 0.02
 RECENTLY = 600.0
 """Seconds a process must have run since it ended by itself, before it counts as sound again."""
 
-Seen = Mapping[str, HostSeen | KclusterError]
+Seen = Sequence[Mapping[str, HostSeen | KclusterError]]
+"""What was seen of each part of the cluster, by the names of the hosts."""
 _NOTHING = NodeSeen(UnitSeen("missing"))
 
 
 def host_checks(cluster: Cluster, seen: Seen) -> list[Check]:
     """Every question that what was seen on the hosts can answer."""
     nodes = [_Found(node, host.nodes.get(node.name, _NOTHING)) for node, host in _told(cluster, seen)]
-    return [_reachable(seen), _run(nodes), _steady(nodes), _at_boot(nodes), _room(nodes)]
+    hosts = {name: found for there in seen for name, found in there.items()}
+    return [_reachable(hosts), _run(nodes), _steady(nodes), _at_boot(nodes), _room(nodes)]
 
 
 @dataclass(frozen=True)
@@ -38,13 +42,21 @@ class _Found:
 
 
 def _told(cluster: Cluster, seen: Seen) -> Iterator[tuple[Node, HostSeen]]:
-    for node in cluster.nodes:
-        host = seen[node.host.name]
-        if isinstance(host, HostSeen):
-            yield node, host
+    for part, there in zip(cluster.parts, seen, strict=True):
+        for node in part.nodes:
+            host = there[node.host.name]
+            if isinstance(host, HostSeen):
+                yield node, host
 
 
-def _reachable(seen: Seen) -> Check:
+def spark_check(engine: Engine) -> Check:
+    """A master leads, and knows every worker."""
+    faults = masters.missing(engine, engine.nodes)
+    detail = few(map(str, faults)) if faults else f"{masters.leader(engine)} leads {len(engine.workers)} workers"
+    return Check("Spark serves", not faults, detail, few(map(str, faults)))
+
+
+def _reachable(seen: Mapping[str, HostSeen | KclusterError]) -> Check:
     lost = {host: found for host, found in seen.items() if isinstance(found, KclusterError)}
     detail = f"{len(seen) - len(lost)} of {len(seen)} answer over SSH"
     if lost:

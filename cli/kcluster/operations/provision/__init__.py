@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from kcluster.errors import RefusedError, UnreachableError, UsageError
 from kcluster.journal import Journal
 from kcluster.model.names import nearest
-from kcluster.operations import looking
 from kcluster.operations.check import Severity, check
 from kcluster.operations.dynamic import apply_dynamic
 from kcluster.operations.locking import Lock, locked
-from kcluster.operations.plan import of, seen_all
+from kcluster.operations.plan import seen_all, whole
 from kcluster.operations.provision import applying, proving
 from kcluster.operations.provision.phases import Phases
 from kcluster.operations.provision.result import Changed, Provisioned
@@ -56,7 +55,7 @@ class Task:
 
 def provision(task: Task, hosts: Connections, agree: Agree, watch: Watch) -> Provisioned:
     """Bring the hosts to what the inventory says; a run that was interrupted anywhere is repaired by the next one."""
-    watch.phase(f"enter {len(task.part.hosts)} hosts and take the lock of {task.cluster.name}")
+    watch.phase(f"enter {len(task.part.every_host)} hosts and take the lock of {task.cluster.name}")
     _enter(task, hosts)
     others = {host.name for host in task.cluster.hosts} - {host.name for host in task.part.hosts}
     with (
@@ -78,12 +77,12 @@ def provision(task: Task, hosts: Connections, agree: Agree, watch: Watch) -> Pro
 
 def _enter(task: Task, hosts: Connections) -> None:
     """Make sure that every host lets us in, and tell all at once which do not."""
-    seen_all(hosts.run("true", only=[host.name for host in task.part.hosts]))
+    seen_all(hosts.run("true", only=[host.name for host in task.part.every_host]))
 
 
 def _check(task: Task, hosts: Connections, phases: Phases) -> None:
     """Preflight; an error stops the run before anything is changed."""
-    count = len(task.part.hosts)
+    count = len(task.part.every_host)
     with phases.phase("check", f"check {count} host{'s' if count > 1 else ''}"):
         checked = check(task.part, hosts, lambda _: None)
     for answer in checked.answers:
@@ -106,8 +105,7 @@ def _refused(checked: Checked, inventory: Path) -> RefusedError | UnreachableErr
 
 def _plan(task: Task, hosts: Connections, phases: Phases) -> Plan:
     with phases.phase("plan", "plan"):
-        seen = seen_all(looking.look(task.cluster, hosts, only=[host.name for host in task.part.hosts]))
-        plan = of(task.cluster, seen, task.kafka)
+        plan = whole(task.cluster, hosts, task.kafka, [host.name for host in task.part.every_host])
     if plan.refused:
         raise RefusedError(
             f"{plan.refused[0].what}; nothing was changed",
@@ -151,7 +149,7 @@ def _carry_out(task: Task, plan: Plan, hosts: Connections, lock: Lock, phases: P
 def known_hosts(cluster: Cluster, names: Iterable[str]) -> tuple[str, ...]:
     """The hosts that --limit names, each as one word or several with commas between."""
     asked = [name for names in names for name in names.split(",") if name]
-    hosts = [host.name for host in cluster.hosts]
+    hosts = [host.name for host in cluster.every_host]
     for name in asked:
         if name not in hosts:
             near = nearest(name, hosts) or hosts[:3]

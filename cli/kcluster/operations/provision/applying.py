@@ -48,7 +48,7 @@ def apply(
             inventory,
             on_event=lambda event: tell(event, phases),
             limit=limit,
-            forks=len(gates.cluster.hosts),
+            forks=len(gates.cluster.every_host),
             become_password=become_password,
         )
     if nodes:

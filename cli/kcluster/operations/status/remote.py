@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from kcluster.errors import KclusterError
-from kcluster.model.cluster import Cluster
+from kcluster.model.cluster import Cluster, Part
+from kcluster.model.engine import Daemon
 from kcluster.model.node import Node
 from kcluster.model.observed import HostSeen, NodeSeen, UnitSeen
+from kcluster.operations import masters
 from kcluster.operations.status.roles import door, roles
 from kcluster.operations.status.shown import NodeStatus, Problem, Status
 from kcluster.plan import running
@@ -31,20 +33,30 @@ _UNKNOWN = NodeSeen(UnitSeen("missing"))
 
 def remote(cluster: Cluster, hosts: Connections, spelled: str) -> Status:
     """The nodes of a cluster on hosts; a host that cannot be reached does not hide the others."""
-    from kcluster.operations.looking import look  # lazily: local clusters need no SSH
+    from kcluster.operations.looking import look_at_all  # lazily: local clusters need no SSH
 
-    with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(roles, cluster, cluster.nodes)
-        seen = look(cluster, hosts)
-        return of(cluster, seen, asked.result(), spelled)
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(roles, cluster, cluster.nodes)]
+        if cluster.engine:
+            asked.append(pool.submit(masters.roles, cluster.engine))
+        seen = look_at_all(cluster.parts, hosts)
+        return of(cluster, seen, {name: role for one in asked for name, role in one.result().items()}, spelled)
 
 
 def of(
-    cluster: Cluster, seen: Mapping[str, HostSeen | KclusterError], found: Mapping[str, str], spelled: str
+    cluster: Cluster,
+    seen: Sequence[Mapping[str, HostSeen | KclusterError]],
+    found: Mapping[str, str],
+    spelled: str,
 ) -> Status:
-    """The status that follows from what was seen on the hosts and heard over the wire."""
-    nodes = tuple(_node(cluster, node, seen[node.host.name], found.get(node.name)) for node in cluster.nodes)
-    problems = _problems({host: answer for host, answer in seen.items() if isinstance(answer, KclusterError)})
+    """The status that follows from what was seen of each part on the hosts, and heard over the wire."""
+    nodes = tuple(
+        _node(part, node, there[node.host.name], found.get(node.name))
+        for part, there in zip(cluster.parts, seen, strict=True)
+        for node in part.nodes
+    )
+    said = {host: answer for there in seen for host, answer in there.items()}
+    problems = _problems({host: answer for host, answer in said.items() if isinstance(answer, KclusterError)})
     remedy = _remedy({node.state for node in nodes}, spelled)
     return Status(cluster.name, cluster.release.version, cluster.bootstrap, "", nodes, remedy, problems)
 
@@ -70,10 +82,11 @@ def _problems(errors: Mapping[str, KclusterError]) -> tuple[Problem, ...]:
     )
 
 
-def _node(cluster: Cluster, node: Node, host: HostSeen | KclusterError, role: str | None) -> NodeStatus:
+def _node(part: Part, node: Node, host: HostSeen | KclusterError, role: str | None) -> NodeStatus:
     address = "{}:{}".format(*door(node))
+    number = None if isinstance(node, Daemon) else node.id
     if isinstance(host, KclusterError):
-        return NodeStatus(node.name, node.host.name, node.kind, node.id, address, "unreachable", role or "")
+        return NodeStatus(node.name, node.host.name, node.kind, number, address, "unreachable", role or "")
     seen = host.nodes.get(node.name, _UNKNOWN)
     unit = seen.unit
     there = unit.state != "missing"
@@ -81,7 +94,7 @@ def _node(cluster: Cluster, node: Node, host: HostSeen | KclusterError, role: st
         node=node.name,
         host=node.host.name,
         kind=node.kind,
-        id=node.id,
+        id=number,
         address=address,
         state=_state(unit, serves=role is not None),
         role=role or "",
@@ -90,7 +103,7 @@ def _node(cluster: Cluster, node: Node, host: HostSeen | KclusterError, role: st
         memory_bytes=unit.memory_bytes,
         restarts=unit.restarts if there else None,
         at_boot=unit.enabled if there else None,
-        restart_needed=bool(running.pending(Pair(cluster, node, host))) if unit.state == "active" else None,
+        restart_needed=bool(running.pending(Pair(part, node, host))) if unit.state == "active" else None,
     )
 
 

@@ -10,6 +10,7 @@ from kcluster.clients.wire import Identity, QuorumState
 from kcluster.errors import RefusedError, UnreachableError
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
+from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.node import Node
 from kcluster.model.quorum import Controller
@@ -48,6 +49,8 @@ def door(node: Node) -> tuple[str, int]:
     if isinstance(node, Server):
         return node.host.address, node.client_port
     if isinstance(node, Controller):
+        return node.host.address, node.port
+    if isinstance(node, Daemon):
         return node.host.address, node.port
     assert isinstance(node, Broker)
     inner = node.internal

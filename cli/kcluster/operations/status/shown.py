@@ -29,7 +29,8 @@ class NodeStatus:
     node: str
     host: str
     kind: str
-    id: int
+    id: int | None
+    """None for Spark's, which have none."""
     address: str
     state: str
     role: str
@@ -141,7 +142,7 @@ def _row(node: NodeStatus) -> list[str | Cell]:
     return [
         node.node,
         node.host,
-        str(node.id),
+        "" if node.id is None else str(node.id),
         node.address,
         Cell(node.state, _TONES[node.state]),
         node.role,
