@@ -8,11 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from kcluster.clients.spark import connector
+from kcluster.model.release import Release
+from kcluster.releases.fetch import fetch
 from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet, fleet_on
 from tests.lab import Image, own_lab
 from tests.lab.conftest import fresh_name, lab, lab_image, trio
 
 __all__ = ["TRIO_KRAFT", "TRIO_ZK", "Fleet", "NewFleet", "lab", "lab_image", "trio"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def releases() -> None:
+    """Fetch what goes to hosts while the network is there: a lab has no way out, and so has no command inside of it."""
+    for version in ("3.9.2", "4.2.0"):
+        fetch(Release(version), print)
+    connector.jars(print)
 
 
 @pytest.fixture
