@@ -12,10 +12,11 @@ from kcluster.clients.spark import connector
 from kcluster.model.release import Release
 from kcluster.releases.fetch import fetch
 from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet, fleet_on
+from tests.hosts.spark import TRIO_SPARK, sparks
 from tests.lab import Image, own_lab
 from tests.lab.conftest import fresh_name, lab, lab_image, trio
 
-__all__ = ["TRIO_KRAFT", "TRIO_ZK", "Fleet", "NewFleet", "lab", "lab_image", "trio"]
+__all__ = ["TRIO_KRAFT", "TRIO_SPARK", "TRIO_ZK", "Fleet", "NewFleet", "lab", "lab_image", "sparks", "trio"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,7 +13,7 @@ from tests.lab import Lab
 
 PROJECT = Path(__file__).parents[2]
 
-_SMALL = """
+SMALL = """
     kcluster_name: {name}
     kafka_heap: 256m
     zookeeper_heap: 128m
@@ -21,10 +21,11 @@ _SMALL = """
     kafka_release_sources: [cache, maven]
     kafka_config: {{offsets.topic.num.partitions: 6, transaction.state.log.num.partitions: 3}}
 """
+"""What the clusters of the lab have in common: they are small."""
 
 TRIO_ZK = (
     "all:\n  vars:"
-    + _SMALL.format(name="trio")
+    + SMALL.format(name="trio")
     + """
   children:
     zookeeper:
@@ -37,7 +38,7 @@ TRIO_ZK = (
 
 TRIO_KRAFT = (
     "all:\n  vars:"
-    + _SMALL.format(name="triokraft")
+    + SMALL.format(name="triokraft")
     + """    kafka_version: 4.2.0
     kafka_cluster_id: PbWmCmMSSbSvDeFTl9mVrA
   children:

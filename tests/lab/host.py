@@ -57,6 +57,11 @@ class Host:
         return Process.recorded(self.folder / "process")
 
     @property
+    def shared(self) -> Path:
+        """The lab's common folder, which has this name here and on each host."""
+        return self.folder.parent / "shared"
+
+    @property
     def running(self) -> bool:
         """Whether it is switched on."""
         return bool(self.process and self.process.alive)
@@ -76,6 +81,7 @@ class Host:
         (self.root / "etc/machine-id").write_text(f"{uuid.uuid4().hex}\n")
         (self.root / "etc/hostname").write_text(f"{self.name}\n")
         (self.root / "etc/hosts").write_text(f"127.0.0.1 localhost\n{names}")
+        (self.root / "root").chmod(0o711)  # where the common folder is below it, others come through to that
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", self.name, "-f", self.root / HOST_KEY)
         return self.trust_line()
 
@@ -127,6 +133,7 @@ class Host:
             f"--network-namespace-path=/run/netns/{self.cable.namespace}",
         ]
         disks = [f"--bind={small.mount_point}:{small.path}" for small in SmallDisk.all(self.folder)]
+        disks += [f"--bind={self.shared}"]
         return ["systemd-nspawn", "-q", *apart, *names, *disks, "-D", str(self.root), "--boot"]
 
     def _answers(self) -> bool:

@@ -87,6 +87,11 @@ class Lab:
         """An Ansible inventory that says how each host is reached, and no more."""
         return self.folder / "inventory.yml"
 
+    @property
+    def shared(self) -> Path:
+        """A folder that this machine and each host have under the same name, and in which everybody may write."""
+        return self.folder / "shared"
+
     def host(self, name: str) -> Host:
         """One of its hosts."""
         for host in self.hosts:
@@ -154,6 +159,8 @@ class Lab:
     def _make(self) -> None:
         self._post_guard()
         self.network.create()
+        self.shared.mkdir()
+        self.shared.chmod(0o777)
         names = "".join(f"{host.address} {host.name}\n" for host in self.hosts)
         known = [host.prepare(names) for host in self.hosts]
         write(self.folder / "known_hosts", "".join(known))

@@ -78,6 +78,11 @@ def test_hosts_are_machines_of_their_own(trio: Lab) -> None:
     assert [(name, init) for name, _, init in facts] == [("h1", "systemd"), ("h2", "systemd"), ("h3", "systemd")]
     assert len({machine for _, machine, _ in facts}) == 3
     assert len({host.trust_line().split()[2] for host in trio.hosts}) == 3
+
+
+def test_every_host_has_the_common_folder_where_this_machine_has_it(trio: Lab) -> None:
+    trio.ssh("h1", f"runuser -u nobody -- sh -c 'echo hello >{trio.shared}/greeting'")
+    assert (trio.shared / "greeting").read_text() == trio.ssh("h2", f"cat {trio.shared}/greeting") == "hello\n"
     assert "17" in trio.ssh("h1", "java -version 2>&1")
 
 

@@ -1,0 +1,41 @@
+"""Three hosts with Kafka and Spark on them, for every test that needs such: each leaves them healthy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.hosts.fleet import SMALL, Fleet, fleet_on
+from tests.lab import Image, own_lab
+from tests.lab.conftest import fresh_name
+
+TRIO_SPARK = (
+    "all:\n  vars:"
+    + SMALL.format(name="triospark")
+    + """    zookeeper_config: {maxSessionTimeout: 10000}
+    spark_heap: 256m
+    spark_secret: a secret of the lab
+    spark_worker_cores: 2
+    spark_worker_memory: 1g
+  children:
+    zookeeper:
+      hosts: {h1: {zookeeper_id: 1}, h2: {zookeeper_id: 2}, h3: {zookeeper_id: 3}}
+    kafka_broker:
+      hosts: {h1: {kafka_broker_id: 1}, h2: {kafka_broker_id: 2}, h3: {kafka_broker_id: 3}}
+    spark_master:
+      hosts: {h1: , h2: }
+    spark_worker:
+      hosts: {h2: , h3: }
+"""
+)
+"""Three hosts as TRIO_ZK has them, two Spark masters and two workers; who leads is decided anew after ten seconds."""
+
+
+@pytest.fixture(scope="session")
+def sparks(lab_image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Three hosts on which TRIO_SPARK runs: each test leaves it healthy."""
+    with own_lab(fresh_name(), 3, lab_image) as lab:
+        fleet = fleet_on(lab, TRIO_SPARK, tmp_path_factory.mktemp("sparks"))
+        fleet.run("provision", "-i", str(fleet.inventory), "--yes")
+        yield fleet
