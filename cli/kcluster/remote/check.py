@@ -35,7 +35,7 @@ def examine(wanted: dict[str, Any]) -> dict[str, Any]:
         "directories": {path: directory(path) for path in wanted["directories"]},
         "ports": held(wanted["ports"]),
         "addresses": addresses() if wanted["addresses"] else [],
-        "account": account(wanted["user"]),
+        "accounts": {user: account(user) for user in wanted["users"]},
     }
     told["journals"] = {path: probe.result() for path, probe in probes.items()}
     return dict(told, ended=time.time())

@@ -26,7 +26,7 @@ def check(cluster: Cluster, connections: Connections, progress: Progress, *, str
         raise UsageError(
             f"{cluster.name} runs on this machine, which needs no preflight", resolution="kcluster up -i INV"
         )
-    hosts = len(cluster.hosts)
+    hosts = len(cluster.every_host)
     progress(f"checking {hosts} host{'s' if hosts > 1 else ''}")
     return judge(cluster, asking.ask(cluster, connections), strict=strict)
 
@@ -49,7 +49,7 @@ def _answers(cluster: Cluster, told: Told) -> Iterator[Answer]:
 def _doors_to_hosts(cluster: Cluster, told: Told) -> Iterator[Answer]:
     """Whether each host lets us in, and lets us do what must be done."""
     ways = ways_out(told.unreachable)
-    for host in cluster.hosts:
+    for host in cluster.every_host:
         name = host.name
         if problem := told.unreachable.get(name):
             yield Answer("ssh", Severity.ERROR, name, _said(problem, name), "an answer over SSH", ways[name])

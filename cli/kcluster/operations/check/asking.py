@@ -46,7 +46,7 @@ class Told:
 def ask(cluster: Cluster, connections: Connections) -> Told:
     """Ask every host of the cluster everything."""
     told = Told()
-    wanted = {host.name: script("check", question(cluster, host.name)) for host in cluster.hosts}
+    wanted = {host.name: script("check", question(cluster, host.name)) for host in cluster.every_host}
     for name, answer in _round(told, connections, wanted).items():
         told.hosts[name] = facts.host(answer)
     if _knock(told, cluster, connections, PATIENCE):
@@ -69,7 +69,7 @@ def _knock(told: Told, cluster: Cluster, connections: Connections, patience: flo
 
 def question(cluster: Cluster, name: str) -> dict[str, Any]:
     """What is to be looked at on one host."""
-    nodes = [node for node in cluster.nodes if node.host.name == name]
+    nodes = [node for node in cluster.every_node if node.host.name == name]
     return {
         "directories": [path for node in nodes for path in data_dirs(node)],
         "journals": [path for node in nodes if (path := disks.journal(node))],
@@ -77,7 +77,7 @@ def question(cluster: Cluster, name: str) -> dict[str, Any]:
         "java_homes": system.java_homes(nodes),
         "kernel": system.KERNEL,
         "addresses": any(network.own_address(node) for node in nodes),
-        "user": nodes[0].places.user,
+        "users": sorted({node.places.user for node in nodes}),
     }
 
 

@@ -68,10 +68,10 @@ _STORIES = (
     ),
     Story(
         "java-version",
-        "Java is there and new enough for the release",
-        "Kafka 3.9 needs Java 11 on brokers (17 is the better choice), Kafka 4 needs Java 17. What counts is the "
-        "Java that the unit starts: JAVA_HOME of kafka_environment or zookeeper_environment, else `java` on the "
-        "system's path.",
+        "Java is there and new enough for what runs on the host",
+        "Kafka 3.9 needs Java 11 on brokers (17 is the better choice), Kafka 4 and Spark need Java 17. What counts is "
+        "the Java that the unit starts: JAVA_HOME of kafka_environment, zookeeper_environment or spark_environment, "
+        "else `java` on the system's path.",
         "The unit ends at once with UnsupportedClassVersionError, or with `java: not found`.",
         "Debian and Ubuntu: apt-get install openjdk-17-jre-headless. RHEL and its kin: dnf install "
         "java-17-openjdk-headless. Or write kafka_install_java: true in the inventory: then provision installs it. "
@@ -79,19 +79,21 @@ _STORIES = (
     ),
     Story(
         "memory-heap",
-        "the heaps of all nodes of a host fit into its memory, with room for the page cache",
+        "the heaps of all nodes of a host, and Spark's executors, fit into its memory, with room for the page cache",
         "Kafka lives from the page cache: a consumer that is not far behind is served from memory. A heap of a few "
-        "gigabytes is enough for most brokers; the rest of the memory is better left to the system.",
+        "gigabytes is enough for most brokers; the rest of the memory is better left to the system. A Spark worker "
+        "gives executors as much as spark_worker_memory says, and all but 1 GiB when it says nothing.",
         "Heaps beyond the memory end in the OOM killer under load; heaps above three quarters of it make every read "
         "a disk read, and the host swaps.",
-        "Lower kafka_heap, zookeeper_heap or kafka_controller_heap, put fewer nodes on the host, or give it more "
-        "memory.",
+        "Lower kafka_heap, zookeeper_heap, kafka_controller_heap, spark_heap or spark_worker_memory, put fewer nodes "
+        "on the host, or give it more memory.",
     ),
     Story(
         "disk-space",
         "every data directory has room",
         "A broker whose disk is full takes the directory offline, and ends when it was the only one. ZooKeeper with "
-        "a full disk ends at once. Inodes count too: each segment has several files.",
+        "a full disk ends at once. Executors put aside in spark_work_dir what does not fit into their memory. Inodes "
+        "count too: each segment has several files.",
         "The first full disk is a broker less; with the same sizes everywhere the others follow within minutes.",
         "Make room (du -xsh PATH/*), shorten retention (kcluster topic alter TOPIC retention.bytes=...), or give it "
         "a larger disk. At least 1 GiB is needed to begin; below 10 % free is a warning.",
@@ -175,7 +177,7 @@ _STORIES = (
         "Two programs cannot listen on one port.",
         "The node ends at its start with `Address already in use`, and systemd tries again five times.",
         "End or move the program that is named, or give the node another port: port in kafka_listeners, "
-        "zookeeper_client_port, kafka_controller_port.",
+        "zookeeper_client_port, kafka_controller_port, spark_master_port and the like.",
     ),
     Story(
         "bind-address",
@@ -187,9 +189,10 @@ _STORIES = (
     Story(
         "own-name",
         "a host does not take its own name for a loopback address",
-        "Debian's installer writes `127.0.1.1 NAME` into /etc/hosts. ZooKeeper binds the address it finds for its "
-        "own name.",
-        "Peer and election ports then listen on loopback only: the server hears nobody, and there is no quorum.",
+        "Debian's installer writes `127.0.1.1 NAME` into /etc/hosts. ZooKeeper and Spark's masters and workers bind "
+        "the address they find for their own name.",
+        "Their ports then listen on loopback only: a ZooKeeper server hears nobody, and there is no quorum; a master "
+        "has no workers.",
         "Remove the name from the 127.0.1.1 line in /etc/hosts, or write the address as ansible_host in the inventory.",
     ),
     Story(
@@ -204,8 +207,9 @@ _STORIES = (
         "port-matrix",
         "every host reaches the ports of the others",
         "Each host knocks at each port that it will need: listeners of brokers, client, peer and election ports of "
-        "ZooKeeper, ports of controllers. Where nobody listens yet, the other host opens the port for these few "
-        "seconds.",
+        "ZooKeeper, ports of controllers, of Spark's masters and of its workers. Where nobody listens yet, the other "
+        "host opens the port for these few seconds. Executors talk to each other and to their driver through ports "
+        "that they choose when they start; those are not tried.",
         "`timed out` is a firewall that drops or a route that is missing; `refused` one that rejects, or a node that "
         "runs without this port. Brokers that see the keeper of the metadata but not each other never get in sync.",
         "Open the ports between the hosts: firewall-cmd --permanent --add-port=9092/tcp && firewall-cmd --reload; "

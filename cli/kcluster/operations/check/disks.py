@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kcluster.model.broker import Broker
+from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Kind
 from kcluster.model.quorum import Controller, Quorum
@@ -31,14 +32,15 @@ def answers(cluster: Cluster, told: Mapping[str, Host]) -> Iterator[Answer]:
     """Everything about the data directories of all hosts that answered."""
     usual = cluster_id(cluster, told)
     fresh = _keeper_is_fresh(cluster, told)
-    for node in cluster.nodes:
+    for node in cluster.every_node:
         host = told.get(node.host.name)
         if host is None:
             continue
         for path in data_dirs(node):
             yield from _disk(node, path, host.directories[path], host)
-            orphan = fresh and _used(cluster, host.directories[path])
-            yield from _contents(node, path, host.directories, usual, orphan)
+            if not isinstance(node, Daemon):  # what executors leave behind is of no use to anybody later
+                orphan = fresh and _used(cluster, host.directories[path])
+                yield from _contents(node, path, host.directories, usual, orphan)
         if path := journal(node):
             yield latency(node.host.name, path, host.journals[path])
 
@@ -56,7 +58,7 @@ def _disk(node: Node, path: str, found: Directory, host: Host) -> Iterator[Answe
     yield space(name, path, found)
     yield filesystem(name, path, found)
     yield writable(name, path, found)
-    yield owner(node, path, found, host.account)
+    yield owner(node, path, found, host.accounts.get(node.places.user))
 
 
 def mount(name: str, path: str, found: Directory) -> Answer:

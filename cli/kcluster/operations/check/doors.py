@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kcluster.model.broker import Broker
+from kcluster.model.engine import Daemon, Master
 from kcluster.model.ensemble import Server
 from kcluster.model.quorum import Controller
 from kcluster.variables.places import UNITS
@@ -47,7 +48,7 @@ class Door:
 
 def doors(cluster: Cluster) -> tuple[Door, ...]:
     """Every door that matters between hosts."""
-    return tuple(door for node in cluster.nodes for door in _of(cluster, node) if door.callers)
+    return tuple(door for node in cluster.every_node for door in _of(cluster, node) if door.callers)
 
 
 def ports(node: Node) -> tuple[int, ...]:
@@ -58,7 +59,7 @@ def ports(node: Node) -> tuple[int, ...]:
 
 def own_names(cluster: Cluster, host: str) -> tuple[str, ...]:
     """The names and addresses under which the others know a host."""
-    found = (door.address for node in cluster.nodes for door in _of(cluster, node) if door.host == host)
+    found = (door.address for node in cluster.every_node for door in _of(cluster, node) if door.host == host)
     return tuple(dict.fromkeys(found))
 
 
@@ -66,7 +67,7 @@ def running(cluster: Cluster, told: Mapping[str, Host]) -> set[str]:
     """The nodes whose own unit holds a port of theirs."""
     return {
         node.name
-        for node in cluster.nodes
+        for node in cluster.every_node
         if (seen := told.get(node.host.name))
         and any(port in seen.ports and ours(seen.ports[port].unit, node) for port in _own_ports(node))
     }
@@ -84,7 +85,8 @@ def questions(cluster: Cluster, told: Mapping[str, Host]) -> dict[str, dict[str,
     """
     alive = running(cluster, told)
     wanted = [door for door in doors(cluster) if door.host in told]
-    closed = {(node.host.name, port) for node in cluster.nodes if node.name not in alive for port in _own_ports(node)}
+    silent = [node for node in cluster.every_node if node.name not in alive]
+    closed = {(node.host.name, port) for node in silent for port in _own_ports(node)}
     opened = {
         host: list(_openings(host, wanted, closed - {(host, port) for port in seen.ports}, told))
         for host, seen in told.items()
@@ -119,24 +121,49 @@ def _openings(
 
 
 def _of(cluster: Cluster, node: Node) -> Iterator[Door]:
-    host, others = node.host, [each.name for each in cluster.hosts if each != node.host]
-    brokers = tuple(name for name in others if any(broker.host.name == name for broker in cluster.brokers))
-    keepers = tuple(name for name in others if any(keeper.host.name == name for keeper in cluster.metadata.nodes))
+    """The doors of one node; a caller on the same host needs no way."""
     if isinstance(node, Broker):
-        for listener in node.listeners:
-            vital = brokers if listener == node.internal else ()
-            address, port = listener.advertised_host, listener.advertised_port
-            yield Door(host.name, address, port, listener.port, listener.host, tuple(others), vital)
-    elif isinstance(node, Server):
-        yield _plain(node, node.client_port, brokers)
+        yield from _of_broker(cluster, node)
+        return
+    brokers, keepers = _hosts(cluster.brokers, node), _hosts(cluster.metadata.nodes, node)
+    masters = _hosts(cluster.engine.masters if cluster.engine else (), node)
+    workers = _hosts(cluster.engine.workers if cluster.engine else (), node)
+    if isinstance(node, Server):
+        yield _plain(node, node.client_port, _once(brokers, masters))
         yield _plain(node, node.peer_port, keepers, optional=True)
         yield _plain(node, node.election_port, keepers)
     elif isinstance(node, Controller):
-        yield _plain(node, node.port, tuple(dict.fromkeys((*keepers, *brokers))))
+        yield _plain(node, node.port, _once(keepers, brokers))
+    elif isinstance(node, Daemon):
+        # Workers call every master, and a master that takes over calls every worker; jobs may begin beside a master.
+        master = isinstance(node, Master)
+        yield _plain(node, node.port, workers if master else masters, others=masters if master else ())
 
 
-def _plain(node: Node, port: int, callers: tuple[str, ...], *, optional: bool = False) -> Door:
-    return Door(node.host.name, node.host.address, port, port, "", callers, callers, optional)
+def _of_broker(cluster: Cluster, node: Broker) -> Iterator[Door]:
+    """Executors read from brokers; which of several listeners they use, only their jobs know."""
+    others, brokers = _hosts(cluster.nodes, node), _hosts(cluster.brokers, node)
+    workers = _hosts(cluster.engine.workers if cluster.engine else (), node)
+    for listener in node.listeners:
+        vital = _once(brokers if listener == node.internal else (), workers if len(node.listeners) == 1 else ())
+        address, port = listener.advertised_host, listener.advertised_port
+        yield Door(node.host.name, address, port, listener.port, listener.host, _once(others, workers), vital)
+
+
+def _hosts(nodes: Iterable[Node], besides: Node) -> tuple[str, ...]:
+    """The hosts of nodes, without the one that a node is on."""
+    return _once(node.host.name for node in nodes if node.host != besides.host)
+
+
+def _once(*names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for some in names for name in some))
+
+
+def _plain(
+    node: Node, port: int, vital: tuple[str, ...], *, others: tuple[str, ...] = (), optional: bool = False
+) -> Door:
+    callers = _once(vital, others)
+    return Door(node.host.name, node.host.address, port, port, "", callers, vital, optional)
 
 
 def _own_ports(node: Node) -> tuple[int, ...]:
@@ -144,5 +171,7 @@ def _own_ports(node: Node) -> tuple[int, ...]:
         return (node.client_port, node.peer_port, node.election_port)
     if isinstance(node, Controller):
         return (node.port,)
+    if isinstance(node, Daemon):
+        return (node.port, node.web_port)
     assert isinstance(node, Broker)
     return tuple(listener.port for listener in node.listeners)

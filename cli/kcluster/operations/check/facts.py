@@ -79,8 +79,8 @@ class Host:
     ports: Mapping[int, Holder] = field(default_factory=dict)
     """The ports of the cluster's nodes that somebody listens on."""
     addresses: tuple[str, ...] = ()
-    account: int | None = None
-    """The number of the service account; None when it is not there yet."""
+    accounts: Mapping[str, int | None] = field(default_factory=dict)
+    """The number of each service account; None when it is not there yet."""
     begun: float = 0.0
     ended: float = 0.0
 
@@ -119,7 +119,7 @@ class Skew:
 def host(told: Mapping[str, Any]) -> Host:
     """The fact sheet of a host, from what `remote/check.py` printed."""
     return Host(
-        **{key: told[key] for key in ("python", "os", "systemd", "root", "startup", "memory", "kernel", "account")},
+        **{key: told[key] for key in ("python", "os", "systemd", "root", "startup", "memory", "kernel", "accounts")},
         java={home: Java(**found) if found else None for home, found in told["java"].items()},
         swaps=tuple(told["swaps"]),
         huge_pages=next(iter(told["huge_pages"]), ""),

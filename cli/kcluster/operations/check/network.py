@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kcluster.model.broker import Broker
+from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Server
 from kcluster.operations.check.answers import Answer, Severity
 from kcluster.operations.check.doors import EVERYWHERE, Door, doors, ours, ports, running
@@ -35,7 +36,7 @@ def answers(
 
 def taken(cluster: Cluster, name: str, host: Host, network: Network | None = None) -> Iterator[Answer]:
     """The ports of every node are free, or its own unit holds them."""
-    for node in cluster.nodes:
+    for node in cluster.every_node:
         if node.host.name != name:
             continue
         for port in ports(node):
@@ -79,15 +80,16 @@ def _numeric(bind: str) -> bool:
 
 
 def own_names(cluster: Cluster, name: str, network: Network) -> Iterator[Answer]:
-    """A host does not take its own name for a loopback address; ZooKeeper would then hear nobody."""
-    servers = {node.host.address for node in cluster.nodes if isinstance(node, Server) and node.host.name == name}
-    alone = len(cluster.hosts) == 1
+    """A host does not take its own name for a loopback address; ZooKeeper and Spark would then hear nobody."""
+    here = (node for node in cluster.every_node if node.host.name == name)
+    binding = {node.host.address for node in here if isinstance(node, Server | Daemon)}
+    alone = len(cluster.every_host) == 1
     for own, found in network.own_names.items():
         loops = [address for address in found if address.startswith("127.") or address == "::1"]
         if not loops or alone:
             yield Answer("own-name", Severity.OK, name, f"{own} is {', '.join(found) or 'unknown here'}")
             continue
-        severity = Severity.ERROR if own in servers else Severity.WARNING
+        severity = Severity.ERROR if own in binding else Severity.WARNING
         fix = f"take {own} out of the line of {loops[0]} in /etc/hosts"
         yield Answer("own-name", severity, name, f"{own} is {loops[0]} on the host itself", "its address", fix)
 
@@ -124,7 +126,7 @@ def matrix(cluster: Cluster, told: Mapping[str, Host], networks: Mapping[str, Ne
 def running_hosts(cluster: Cluster, told: Mapping[str, Host]) -> set[tuple[str, int]]:
     """The ports of nodes that run: there a closed peer port is only a follower."""
     alive = running(cluster, told)
-    return {(node.host.name, port) for node in cluster.nodes if node.name in alive for port in ports(node)}
+    return {(node.host.name, port) for node in cluster.every_node if node.name in alive for port in ports(node)}
 
 
 def _failures(

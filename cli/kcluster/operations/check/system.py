@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcluster.clients.java import Java as Runtime
+from kcluster.model.engine import Daemon, Worker
 from kcluster.model.node import Kind
 from kcluster.operations.check.answers import Answer, Severity
 from kcluster.operations.check.catalogue import MAPS, SWAPPINESS, sysctl
 
 if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
+    from kcluster.model.engine import SparkRelease
     from kcluster.model.node import Node
+    from kcluster.model.release import Release
     from kcluster.operations.check.facts import Host
 
 KNOWN = {"debian", "ubuntu", "rhel", "fedora", "centos", "rocky", "almalinux", "ol"}
@@ -26,12 +29,12 @@ _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
 
 def answers(cluster: Cluster, name: str, host: Host) -> Iterator[Answer]:
     """Everything about one host that answered."""
-    nodes = [node for node in cluster.nodes if node.host.name == name]
+    nodes = [node for node in cluster.every_node if node.host.name == name]
     yield Answer("python-version", Severity.OK, name, f"Python {host.python}")
     yield os_family(name, host)
     yield systemd(name, host)
     for home in java_homes(nodes):
-        yield java(cluster, name, host, home)
+        yield java(cluster, name, host, home, _most_demanding(cluster, nodes, home))
     yield heaps(name, host, nodes)
     yield swap(name, host)
     yield swappiness(name, host)
@@ -73,14 +76,20 @@ def java_homes(nodes: list[Node]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.environment.get("JAVA_HOME", "") for node in nodes))
 
 
-def java(cluster: Cluster, name: str, host: Host, home: str) -> Answer:
+def _most_demanding(cluster: Cluster, nodes: list[Node], home: str) -> Release | SparkRelease:
+    """Of the releases that share a Java on one host, the one that needs the newest."""
+    sharing = [node for node in nodes if node.environment.get("JAVA_HOME", "") == home]
+    return max((cluster.part_of(node).release for node in sharing), key=lambda release: release.java)
+
+
+def java(cluster: Cluster, name: str, host: Host, home: str, release: Release | SparkRelease) -> Answer:
     """Java is there and new enough; where provision installs it anyhow, a missing one is a warning."""
     found, where = host.java.get(home), f" at JAVA_HOME={home}" if home else ""
-    needed = f"Java {cluster.release.java} or newer for Kafka {cluster.release.version}"
+    needed = f"Java {release.java} or newer for {release.title}"
     severity = Severity.WARNING if cluster.installs_java and not home else Severity.ERROR
     if not found:
         return Answer("java-version", severity, name, f"no Java{where}", needed, _install(host), fixable=not home)
-    if Runtime(Path(home), found.version).feature < cluster.release.java:
+    if Runtime(Path(home), found.version).feature < release.java:
         told = f"Java {found.version or 'of unknown version'} ({found.program})"
         return Answer("java-version", severity, name, told, needed, _install(host), fixable=not home)
     return Answer("java-version", Severity.OK, name, f"Java {found.version}{where}")
@@ -99,18 +108,32 @@ def size(heap: str) -> int:
 
 
 def heaps(name: str, host: Host, nodes: list[Node]) -> Answer:
-    """The heaps of all nodes of the host fit into its memory."""
-    wanted = sum(size(node.heap) for node in nodes)
-    told = f"heaps of {amount(wanted)} in {amount(host.memory)} of memory"
-    fix = "lower " + " and ".join(sorted({_HEAPS[node.kind] for node in nodes})) + f" of {name}"
+    """The heaps of all nodes of the host, and what its executors may take, fit into its memory."""
+    heap = sum(size(node.heap) for node in nodes)
+    executors = sum(_executors(node, host) for node in nodes if isinstance(node, Worker))
+    wanted, shared = heap + executors, f" and {amount(executors)} for executors" if executors else ""
+    told = f"heaps of {amount(heap)}{shared} in {amount(host.memory)} of memory"
+    fix = f"lower {' and '.join(sorted({word for node in nodes for word in _MEMORY[node.kind]}))} of {name}"
     if wanted > host.memory:
         return Answer("memory-heap", Severity.ERROR, name, told, "heaps that fit, better at most half", fix)
-    if wanted > 0.75 * host.memory:
+    if wanted > 0.75 * host.memory and not all(isinstance(node, Daemon) for node in nodes):
         return Answer("memory-heap", Severity.WARNING, name, told, "at most 75 %, for the page cache", fix)
     return Answer("memory-heap", Severity.OK, name, told)
 
 
-_HEAPS = {Kind.ZOOKEEPER: "zookeeper_heap", Kind.CONTROLLER: "kafka_controller_heap", Kind.BROKER: "kafka_heap"}
+def _executors(worker: Worker, host: Host) -> int:
+    """Bytes that a worker gives to executors; what Spark takes when nobody says, is all but 1 GiB."""
+    return size(worker.memory) if worker.memory else max(host.memory - (1 << 30), 1 << 30)
+
+
+_MEMORY = {
+    Kind.ZOOKEEPER: ("zookeeper_heap",),
+    Kind.CONTROLLER: ("kafka_controller_heap",),
+    Kind.BROKER: ("kafka_heap",),
+    Kind.SPARK_MASTER: ("spark_heap",),
+    Kind.SPARK_WORKER: ("spark_heap", "spark_worker_memory"),
+}
+"""The words by which people say how much memory a node takes."""
 
 
 def amount(number: float) -> str:

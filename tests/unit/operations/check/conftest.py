@@ -50,7 +50,7 @@ def good_host(cluster: Cluster, name: str, **given: Any) -> facts.Host:
 
 def good(cluster: Cluster) -> Told:
     """What hosts tell on which nothing is wrong."""
-    hosts = {host.name: good_host(cluster, host.name) for host in cluster.hosts}
+    hosts = {host.name: good_host(cluster, host.name) for host in cluster.every_host}
     networks = {
         name: facts.Network(
             own_names={own: (own,) for own in asked["own_names"]},

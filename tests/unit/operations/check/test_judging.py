@@ -166,7 +166,7 @@ def used(cluster: Cluster, **metas: dict[str, str]) -> Any:
     told = good(cluster)
     for name in list(told.hosts):
         number = name[1:]
-        told = with_host(told, name, account=999)
+        told = with_host(told, name, accounts={"kafka": 999})
         ours = {"exists": True, "owner": 999}
         if KEEPER in told.hosts[name].directories:
             told = with_directory(told, name, KEEPER, entries=("myid", "version-2"), myid=number, **ours)

@@ -21,7 +21,7 @@ NOTHING: dict[str, Any] = {
     "java_homes": [],
     "kernel": [],
     "addresses": False,
-    "user": "root",
+    "users": ["root"],
 }
 
 
@@ -43,7 +43,7 @@ def test_a_host_tells_what_it_is() -> None:
     assert int(told.kernel["fs/nr_open"]) > 0
     assert told.kernel["no/such"] == ""
     assert "127.0.0.1" in told.addresses
-    assert told.account == 0
+    assert told.accounts == {"root": 0}
     assert told.begun <= told.ended
 
 
