@@ -14,7 +14,7 @@ import pytest
 from jinja2 import Environment, meta, nodes
 
 from kcluster import inventory, render, variables
-from kcluster.model.cluster import Cluster
+from kcluster.model.cluster import Part
 from kcluster.model.node import Node
 from kcluster.render import Template
 
@@ -35,13 +35,15 @@ def source(project: Path, template: Template) -> str:
 
 
 @pytest.fixture(scope="module")
-def every_kind(project: Path) -> list[tuple[Cluster, Node]]:
-    """One node of each kind, in ZooKeeper mode on 3.9 and in KRaft mode on 4.2."""
-    found = []
+def every_kind(project: Path) -> list[tuple[Part, Node]]:
+    """One node of each kind: in ZooKeeper mode on 3.9, in KRaft mode on 4.2, and of Spark."""
+    found: list[tuple[Part, Node]] = []
     for case in ("levels-add-up", "kraft-4.2"):
         cluster = inventory.read(project / "tests" / "golden" / case / "inventory.yml")
         found += [(cluster, cluster.metadata.nodes[0]), (cluster, cluster.brokers[0])]
-    return found
+    engine = inventory.read(project / "tests" / "golden" / "spark" / "inventory.yml").engine
+    assert engine
+    return [*found, (engine, engine.masters[0]), (engine, engine.workers[0])]
 
 
 def leaves(value: Any) -> Iterator[Any]:
@@ -67,33 +69,33 @@ def test_a_template_fills_in_and_loops_and_does_nothing_else(project: Path, temp
 
 
 def test_the_templates_of_a_node_use_what_is_promised_no_less_and_no_more(
-    project: Path, every_kind: list[tuple[Cluster, Node]]
+    project: Path, every_kind: list[tuple[Part, Node]]
 ) -> None:
-    for cluster, node in every_kind:
+    for part, node in every_kind:
         used: set[str] = set()
-        for plan in render.planned(cluster, node):
+        for plan in render.planned(part, node):
             used |= meta.find_undeclared_variables(Environment().parse(source(project, plan.template)))
-        assert used == set(variables.for_node(cluster, node))
+        assert used == set(variables.for_node(part, node))
 
 
-def test_all_values_are_text(every_kind: list[tuple[Cluster, Node]]) -> None:
-    for cluster, node in every_kind:
-        assert {type(leaf) for leaf in leaves(variables.for_node(cluster, node))} == {str}
+def test_all_values_are_text(every_kind: list[tuple[Part, Node]]) -> None:
+    for part, node in every_kind:
+        assert {type(leaf) for leaf in leaves(variables.for_node(part, node))} == {str}
 
 
-def test_ansible_gives_the_same_bytes(project: Path, every_kind: list[tuple[Cluster, Node]], tmp_path: Path) -> None:
+def test_ansible_gives_the_same_bytes(project: Path, every_kind: list[tuple[Part, Node]], tmp_path: Path) -> None:
     hosts: dict[str, dict[str, Any]] = {}
     expected: dict[Path, str] = {}
-    for number, (cluster, node) in enumerate(every_kind):
+    for number, (part, node) in enumerate(every_kind):
         name = f"{node.kind}{number}"
-        plans = render.planned(cluster, node)
+        plans = render.planned(part, node)
         targets = [tmp_path / f"{name}-{plan.role}" for plan in plans]
         wanted = [
             {"src": str(project / "templates" / plan.template.value), "dest": str(target)}
             for plan, target in zip(plans, targets, strict=True)
         ]
-        hosts[name] = {**variables.for_node(cluster, node, reveal=True), "wanted": wanted}
-        texts = [file.text for file in render.files(cluster, node, reveal=True)]
+        hosts[name] = {**variables.for_node(part, node, reveal=True), "wanted": wanted}
+        texts = [file.text for file in render.files(part, node, reveal=True)]
         expected |= dict(zip(targets, texts, strict=True))
     _run_ansible(tmp_path, hosts)
     assert {path: path.read_text() for path in expected} == expected

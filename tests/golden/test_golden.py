@@ -36,5 +36,7 @@ def test_the_cases_are_all_there() -> None:
         "racks",
         "several-data-dirs",
         "several-listeners",
+        "spark",
+        "spark-kraft",
         "zookeeper-3x3",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -10,7 +11,7 @@ from kcluster.inventory import values
 from kcluster.inventory.levels import Data, Level, Member, Tree
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
-from kcluster.model.engine import Engine, Master, Worker
+from kcluster.model.engine import PLACES, Engine, Master, Worker
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.finding import WHO, Finding, Spot
 from kcluster.model.host import Host
@@ -27,13 +28,6 @@ _PLACES = {
     "install_dir": "kafka_install_dir",
     "config_dir": "kafka_config_dir",
     "log_dir": "kafka_log_dir",
-}
-_SPARK_STANDARD = {
-    "user": "spark",
-    "group": "spark",
-    "install_dir": "/opt/spark",
-    "config_dir": "/etc/spark",
-    "log_dir": "/var/log/spark",
 }
 _SPARK_PLACES = {name: word.replace("kafka_", "spark_") for name, word in _PLACES.items()}
 
@@ -194,8 +188,8 @@ class Builder:
     def _daemon(self, member: Member, kind: str) -> dict[str, Any]:
         common = self._common(member, ("spark_config",), ("spark_environment",))
         words = {"port": f"{kind}_port", "web_port": f"{kind}_web_port"}
-        places = Places(**{**_SPARK_STANDARD, **_given(member, _SPARK_PLACES)})
-        return {**common, **_given(member, words), "places": places, "heap": member.value("spark_heap", "512m")}
+        places = replace(PLACES, **_given(member, _SPARK_PLACES))
+        return {**common, **_given(member, {"heap": "spark_heap", **words}), "places": places}
 
     def _server(self, member: Member) -> Server:
         words = {

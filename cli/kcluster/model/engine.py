@@ -7,7 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from kcluster.model.host import Host
-from kcluster.model.node import Kind, Node
+from kcluster.model.node import Kind, Node, Places
+
+
+PLACES = Places("spark", "spark", "/opt/spark", "/etc/spark", "/var/log/spark")
+"""Whose processes they are and where their files lie, unless the inventory says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Daemon(Node):
     """A master or a worker; it keeps nothing that an id would stand for, so its host names it."""
 
     id: int = 0
+    heap: str = "512m"
+    places: Places = PLACES
     port: int
     web_port: int
     work_dir: str = "/var/lib/spark"

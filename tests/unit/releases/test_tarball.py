@@ -38,7 +38,7 @@ def test_it_is_made_once_however_many_ask_and_holds_the_release_only(
     (home / "cds/broker.jsa").write_text("of this machine")
     made: list[Path] = []
     bundle = archive.bundle
-    monkeypatch.setattr(archive, "bundle", lambda home, names, file: made.append(file) or bundle(home, names, file))
+    monkeypatch.setattr(archive, "bundle", lambda files, file: made.append(file) or bundle(files, file))
     with ThreadPoolExecutor(6) as pool:
         (tar,) = set(pool.map(lambda _: tarball.tarball(RELEASE, quiet), range(6)))
     assert made == [tar.path]

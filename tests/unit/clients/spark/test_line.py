@@ -48,5 +48,5 @@ def test_our_logging_stands_beside_the_users_own_options_of_the_jvm() -> None:
 
 def test_a_pyspark_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime.metadata, "version", lambda _: "3.5.0")
-    with pytest.raises(RefusedError, match=r"PySpark 3\.5\.0 is installed, and jobs need 4\.1\.3"):
+    with pytest.raises(RefusedError, match=r"PySpark 3\.5\.0 is installed, and kcluster needs 4\.1\.3"):
         runtime.require()
