@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kcluster import paths
+from kcluster.clients.spark import archive
 from kcluster.clients.spark.runtime import Runtime
 
 LOGGING = Path(__file__).parent / "log4j2.properties"
@@ -18,7 +19,8 @@ PROPERTIES = "spark.properties"
 """The file beside a job's settings with Spark's own: values there are in no process list."""
 
 _JVM = "spark.driver.extraJavaOptions"
-"""Ours are the log, and the collector that takes the least of the cores: nobody waits for a pause of a batch."""
+"""Ours are the log, the archive of classes, and the collector that takes the least of the cores: nobody waits for a
+pause of a batch."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,13 @@ def submit(runtime: Runtime, jars: Sequence[Path], master: str, folder: Path, bo
     return Line([str(runtime.submit), *options, *_wish(folder, bootstrap)], environment)
 
 
-def properties(settings: Mapping[str, str]) -> str:
+def properties(runtime: Runtime | None, settings: Mapping[str, str]) -> str:
     """Spark's own settings as its file of properties; the driver's JVM is not there yet when Python could set them."""
     theirs = settings.get(_JVM, "")
     collector = "" if re.search(r"-XX:\+Use\w+GC", theirs) else "-XX:+UseParallelGC"  # Java refuses two
     logging = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
-    every = {**settings, _JVM: " ".join(filter(None, (logging, collector, theirs)))}
+    classes = archive.options(runtime, theirs) if runtime else ""
+    every = {**settings, _JVM: " ".join(filter(None, (logging, collector, classes, theirs)))}
     return "".join(f"{key} {_escaped(value)}\n" for key, value in every.items())
 
 

@@ -13,7 +13,7 @@ from kcluster import jobs, paths
 from kcluster.clients import processes
 from kcluster.clients.kafka import Kafka
 from kcluster.clients.kafka.topics import of_metadata
-from kcluster.clients.spark import connector, line, runtime
+from kcluster.clients.spark import archive, connector, line, runtime
 from kcluster.errors import LockedError, UsageError
 from kcluster.jobs import Job, Record
 from kcluster.operations.job import places, preflight, settings
@@ -47,6 +47,8 @@ class Prepared:
     folder: Path
     settings: Mapping[str, Any]
     line: line.Line
+    runtime: runtime.Runtime | None
+    """None for a job that needs no Spark."""
     cluster_id: str
     bootstrap: str
     master: str
@@ -100,9 +102,18 @@ def submit(kafka: Kafka, cluster: str, wish: Wish, progress: Progress) -> Dry | 
         begun = time.monotonic()
         job, before = _started(prepared, cluster)
     if wish.once or wish.follow:
-        return follow(job, before, progress)
+        ended = follow(job, before, progress)
+        _start_sooner(prepared)
+        return ended
     until_running(job)
+    _start_sooner(prepared)
     return Submitted(job, time.monotonic() - begun)
+
+
+def _start_sooner(prepared: Prepared) -> None:
+    """Let the next driver start sooner; only now, because this one should not wait for it."""
+    if prepared.runtime:
+        archive.make(prepared.runtime)
 
 
 def _settings(cluster: str, wish: Wish) -> dict[str, Any]:
@@ -132,10 +143,10 @@ def _prepared(kafka: Kafka, folder: Path, asked: Mapping[str, Any], wish: Wish, 
     _places(asked, master, str(metadata.cluster_id), shared_path=wish.shared_path)
     jars = connector.jars(progress) if spark else []
     preflight.written(kafka, known, _outputs(asked), read[0], progress, dry=wish.dry_run)
-    _write(folder, asked, clients)
+    _write(folder, asked, clients, spark)
     run = line.submit(spark, jars, master, folder, kafka.bootstrap) if spark else line.plain(folder, kafka.bootstrap)
     run = run.with_options("--once") if wish.once else run
-    return Prepared(folder, asked, run, str(metadata.cluster_id), kafka.bootstrap, master, wish.once)
+    return Prepared(folder, asked, run, spark, str(metadata.cluster_id), kafka.bootstrap, master, wish.once)
 
 
 def _not_running(folder: Path) -> None:
@@ -163,12 +174,14 @@ def _places(asked: Mapping[str, Any], master: str, cluster_id: str, *, shared_pa
         places.belongs(sink, checkpoint)
 
 
-def _write(folder: Path, asked: Mapping[str, Any], clients: Mapping[str, Any]) -> None:
+def _write(
+    folder: Path, asked: Mapping[str, Any], clients: Mapping[str, Any], spark: runtime.Runtime | None
+) -> None:
     """The files that the job reads; those with passwords are for the owner only."""
     jobs.save(folder / "job.json", _without_empty(asked))
     (folder / line.PROPERTIES).unlink(missing_ok=True)
     with open(os.open(folder / line.PROPERTIES, os.O_WRONLY | os.O_CREAT, 0o600), "w") as out:
-        out.write(line.properties(asked.get("spark", {})))
+        out.write(line.properties(spark, asked.get("spark", {})))
     if clients:
         jobs.save(folder / "clients.json", clients)
     else:

@@ -37,12 +37,12 @@ def test_on_other_machines_only_the_driver_uses_this_python_and_no_address_is_fo
 
 
 def test_our_logging_stands_beside_the_users_own_options_of_the_jvm() -> None:
-    told = line.properties({"spark.driver.extraJavaOptions": "-Xss4m", "spark.driver.memory": "2g"})
+    told = line.properties(None, {"spark.driver.extraJavaOptions": "-Xss4m", "spark.driver.memory": "2g"})
     ours = f"-Dlog4j2.configurationFile={line.LOGGING.as_uri()}"
     assert f"spark.driver.extraJavaOptions {ours} -XX:+UseParallelGC -Xss4m\n" in told
     assert "spark.driver.memory 2g\n" in told
     assert line.LOGGING.is_file()
-    own = line.properties({"spark.driver.extraJavaOptions": "-XX:+UseG1GC"})
+    own = line.properties(None, {"spark.driver.extraJavaOptions": "-XX:+UseG1GC"})
     assert f"spark.driver.extraJavaOptions {ours} -XX:+UseG1GC\n" in own
 
 
