@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 from kcluster.clients.spark import archive, runtime
@@ -9,10 +10,10 @@ from kcluster.clients.spark import archive, runtime
 
 def test_the_jvm_of_a_driver_takes_the_archive_of_classes(sooner: None) -> None:
     here = runtime.require()
-    option = archive.options(here, "").split()[0]
-    classes = f"{here.spark_home}/conf:{here.spark_home}/jars/*"
-    command = [str(here.java_home / "bin" / "java"), "-XX:+UseParallelGC", option, "-Xshare:on", "-cp", classes]
-    done = subprocess.run(
-        [*command, "org.apache.spark.deploy.SparkSubmit", "--version"], capture_output=True, text=True
+    options = (
+        f"{archive.options(here, '').split()[0]} -Xshare:on -XX:+UseParallelGC"  # an archive that does not fit is fatal
     )
+    command = [str(here.submit), "--driver-java-options", options, "--version"]
+    environment = {**os.environ, "JAVA_HOME": str(here.java_home), "SPARK_HOME": str(here.spark_home)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
