@@ -25,7 +25,7 @@ class ActionModule(ActionBase):
         found, name = reading.cluster(task_vars or {}), str((task_vars or {})["inventory_hostname"])
         args = self._task.args
         _check_confirmed(found, str(args.get("confirm", "")))
-        host = next((host for host in found.hosts if host.name == name), None)
+        host = next((host for host in found.every_host if host.name == name), None)
         if host is None:
             return {"changed": False, "removed": [], "refused": []}
         cluster_id = common_id(_ids(args.get("looks") or []))

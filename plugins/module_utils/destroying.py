@@ -3,6 +3,7 @@
 The module `destroyed` runs it on hosts, and `kcluster destroy` sends it there to look before it asks. A question is
 {"nodes": [{"name", "unit", "unit_file", "title", "data": [{"path", "identity", "keys", "id", "ours", "inside"}]}],
  "folders": [{"path", "ours"}], "cluster_id": "", "delete_data": false, "sizes": true}; `ours` are patterns of names.
+Where there is no identity, as Spark writes none, the names alone tell what is ours.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ def refusal(wanted, entries, said, cluster_id):
         return "something is mounted in it: " + few(beneath)
     foreign = [name for name in entries if not ours(path, name, wanted)]
     if foreign:
-        return "holds what is not Kafka's or ZooKeeper's: " + few(foreign)
-    return not_ours(wanted, said, cluster_id)
+        return "holds what is not the cluster's: " + few(foreign)
+    return "" if not wanted["identity"] else not_ours(wanted, said, cluster_id)
 
 
 def ours(path, name, wanted):
@@ -166,7 +167,7 @@ def listed(path):
 def size(path):
     """The bytes that a file or a tree takes; links are not followed."""
     total = 0
-    for at, folders, files in os.walk(path):
+    for at, folders, files in () if os.path.islink(path) else os.walk(path):
         total += sum(taken(os.path.join(at, name)) for name in folders + files)
     return total + taken(path)
 

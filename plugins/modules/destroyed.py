@@ -16,12 +16,13 @@ description:
     and what our nodes wrote there. What is not ours stays, and so do the account and, unless asked for, the data.
   - With O(delete_data) the content of each data directory goes whose C(meta.properties) or C(myid) says that it is
     this node's and this cluster's. A directory with anything else in it, with something mounted in it, or behind a
-    symbolic link is left as it is. The directories themselves stay.
+    symbolic link is left as it is. The directories themselves stay. Of what executors of Spark left, that goes which
+    has the names that Spark gives.
 options:
   part:
     description: What to take away; V(look) only says what is there.
     type: str
-    choices: [look, brokers, keepers, host]
+    choices: [look, workers, masters, brokers, keepers, host]
     required: true
   confirm:
     description: The name of the cluster, or nothing is done.
@@ -70,12 +71,14 @@ refused:
   returned: otherwise
 """
 
+PARTS = ["look", "workers", "masters", "brokers", "keepers", "host"]
+
 
 def main():
     """Look, or take one part away."""
     module = AnsibleModule(
         argument_spec={
-            "part": {"type": "str", "required": True, "choices": ["look", "brokers", "keepers", "host"]},
+            "part": {"type": "str", "required": True, "choices": PARTS},
             "confirm": {"type": "str", "required": True},
             "delete_data": {"type": "bool", "default": False},
             "looks": {"type": "list", "elements": "dict"},

@@ -49,7 +49,7 @@ def test_a_cluster_goes_comes_back_with_its_data_and_goes_for_ever(fleet: NewFle
     )
     gone = trio.run("destroy", "--delete-data", "--confirm", "triokraft", *inventory, check=False)
     assert gone.returncode == ExitCode.NO
-    assert "h2: /var/lib/kafka holds what is not Kafka's or ZooKeeper's: orders-0" in gone.stdout
+    assert "h2: /var/lib/kafka holds what is not the cluster's: orders-0" in gone.stdout
     assert "h3: /var/lib/kafka-controller meta.properties belongs to the cluster AAAAAAAAAAAAAAAAAAAAAA" in gone.stdout
     assert listed(trio, "h1", f"{PLACES} {DATA}") == []
     assert {"meta.properties", "kept-0", "orders-0"} <= set(listed(trio, "h2", "/var/lib/kafka"))

@@ -62,4 +62,4 @@ def destroy(
         if refused:
             journal.said_no("; ".join(refused))
     seconds = round(time.monotonic() - began, 2)
-    return Destroyed(cluster.name, tuple(removed), tuple(refused), remains.kept, remains.account, seconds)
+    return Destroyed(cluster.name, tuple(removed), tuple(refused), remains.kept, remains.accounts, seconds)

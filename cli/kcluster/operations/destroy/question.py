@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any
 
 from kcluster import variables
 from kcluster.model.cluster import Cluster
+from kcluster.model.cluster import Part as Software
+from kcluster.model.engine import Daemon, Engine, Master, Worker
 from kcluster.model.ensemble import Server
 from kcluster.model.host import Host
 from kcluster.model.node import Kind, Node
@@ -35,12 +37,19 @@ _KAFKA_REPLICA = (
 """All that is in the directory of a replica, so that one of somebody else, such as 2026-11-18, is not taken for one."""
 _ZOOKEEPER_DATA = (r"myid", r"version-2", r"initialize", r"zookeeper_server\.pid", _FRESH)
 _ZOOKEEPER_STORE = (r"(log|snapshot)\.[0-9a-f]+([.-].*)?", r"(accepted|current|updating)Epoch(\.tmp)?")
-_RELEASES = (r"\.?kafka_\d[\w.-]*", r"current|\.current\.new", r"before-start\.sh", _FRESH)
+_RELEASES = (r"\.?(kafka_|spark-)\d[\w.-]*", r"current|\.current\.new", r"before-start\.sh", _FRESH)
+_UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_WORK = (r"(app|driver)-\d{14}-\d{4,}", rf"(spark|blockmgr)-{_UUID}")
+"""What a worker makes in its directory: a folder for each job, and where executors put aside what is large."""
+_REMEMBERED = (r"(app|driver|worker)_[\w.-]+",)
+"""What a master without ZooKeeper remembers."""
 
 
 class Part(StrEnum):
     """The steps of taking a cluster away, in their order."""
 
+    WORKERS = "workers"
+    MASTERS = "masters"
     BROKERS = "brokers"
     KEEPERS = "keepers"
     HOST = "host"
@@ -50,10 +59,11 @@ def question(
     cluster: Cluster, host: Host, parts: Sequence[Part], *, cluster_id: str = "", delete_data: bool = False
 ) -> dict[str, Any]:
     """The question to one host, as plugins/module_utils/destroying.py wants it."""
-    nodes = cluster.on(host)
+    there = [(software, software.on(host)) for software in cluster.parts if software.on(host)]
+    folders = [folder for software, nodes in there for folder in _folders(software, nodes)]
     return {
-        "nodes": [_node(cluster, node) for node in nodes if _part(node) in parts],
-        "folders": _folders(nodes) if Part.HOST in parts else [],
+        "nodes": [_node(software, node) for software, nodes in there for node in nodes if _part(node) in parts],
+        "folders": folders if Part.HOST in parts else [],
         "sizes": False,
         "cluster_id": cluster.metadata.cluster_id if isinstance(cluster.metadata, Quorum) else cluster_id,
         "delete_data": delete_data,
@@ -75,23 +85,26 @@ def another(cluster_id: str, common: str) -> str:
 
 
 def _part(node: Node) -> Part:
-    return Part.BROKERS if node.kind is Kind.BROKER else Part.KEEPERS
+    return _PARTS.get(node.kind, Part.KEEPERS)
 
 
-def _node(cluster: Cluster, node: Node) -> dict[str, Any]:
+_PARTS = {Kind.BROKER: Part.BROKERS, Kind.SPARK_MASTER: Part.MASTERS, Kind.SPARK_WORKER: Part.WORKERS}
+
+
+def _node(software: Software, node: Node) -> dict[str, Any]:
     unit = places.UNITS[node.kind]
     return {
         "name": node.name,
         "unit": unit,
-        "unit_file": places.paths(node, log4j2=cluster.release.log4j2).unit,
-        "title": _title(cluster, node),
-        "data": _data(node),
+        "unit_file": places.paths(node, log4j2=True).unit,
+        "title": _title(software, node),
+        "data": _left_by(software, node) if isinstance(software, Engine) else _data(node),
     }
 
 
-def _title(cluster: Cluster, node: Node) -> str:
+def _title(software: Software, node: Node) -> str:
     """The description of its unit, by which we know that it is ours."""
-    values = variables.for_node(cluster, node)
+    values = variables.for_node(software, node)
     return next(str(value) for name, value in values.items() if name.endswith("_title"))
 
 
@@ -105,21 +118,44 @@ def _data(node: Node) -> list[dict[str, Any]]:
     return [{**kafka, "path": path, "identity": f"{path}/meta.properties"} for path in places.data_dirs(node)]
 
 
-def _folders(nodes: Sequence[Node]) -> list[dict[str, Any]]:
+def _left_by(engine: Engine, node: Node) -> list[dict[str, Any]]:
+    """What Spark leaves in its directories: no id says whose it is, and only the names that Spark gives are taken."""
+    if isinstance(node, Worker):
+        return [{**_NAMELESS, "path": node.work_dir, "ours": list(_WORK)}]
+    return [] if engine.keepers else [{**_NAMELESS, "path": _state(node), "ours": list(_REMEMBERED)}]
+
+
+_NAMELESS = {"id": "", "identity": "", "keys": [], "inside": [r".*"]}
+
+
+def _state(node: Node) -> str:
+    """The folder that systemd makes for a unit of Spark."""
+    return f"/var/lib/{places.UNITS[node.kind]}"
+
+
+def _folders(software: Software, nodes: Sequence[Node]) -> list[dict[str, Any]]:
     """The folders of a host that hold no data, each with the names of all that we put there or that our nodes write."""
     where = nodes[0].places
     written = [places.paths(node, log4j2=log4j2) for node in nodes for log4j2 in (True, False)]
     configs = {path.rpartition("/")[2] for one in written for path in (one.config, one.environment, one.logging)}
-    caches = [{"path": f"/var/cache/{places.UNITS[node.kind]}", "ours": [r".*"]} for node in nodes]
     return [
         {"path": where.config_dir, "ours": [*map(re.escape, sorted(configs)), _FRESH]},
         {"path": where.install_dir, "ours": list(_RELEASES)},
         {"path": where.log_dir, "ours": [pattern for node in nodes for pattern in _logs(node)]},
-        *caches,
+        *(folder for node in nodes for folder in _of_systemd(software, node)),
     ]
+
+
+def _of_systemd(software: Software, node: Node) -> Iterator[dict[str, Any]]:
+    """The folders that systemd makes for a unit: for Kafka's an archive of classes, for most of Spark's nothing."""
+    if not isinstance(software, Engine):
+        yield {"path": f"/var/cache/{places.UNITS[node.kind]}", "ours": [r".*"]}
+    elif software.keepers or not isinstance(node, Master):
+        yield {"path": _state(node), "ours": []}
 
 
 def _logs(node: Node) -> list[str]:
     """The files a node logs to, the older ones among them, and what Java writes when it dies."""
     rolled = [rf"{re.escape(file.file)}(\.\d+)?" for file in logs.of(node.kind).files]
-    return [*rolled, rf"{places.UNITS[node.kind]}-gc\.log(\.\d+)?", r"hs_err_pid\d+\.log"]
+    collector = [] if isinstance(node, Daemon) else [rf"{places.UNITS[node.kind]}-gc\.log(\.\d+)?"]
+    return [*rolled, *collector, r"hs_err_pid\d+\.log"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kcluster import paths
 from kcluster.errors import ExitCode, KclusterError, RefusedError
+from kcluster.model.finding import some
 from kcluster.operations.destroy.question import Part, another, common_id, question
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
@@ -39,7 +40,7 @@ class Remains(Result):
     """All that a cluster has on its hosts."""
 
     name: str
-    account: str
+    accounts: tuple[str, ...]
     delete_data: bool
     things: tuple[Thing, ...]
 
@@ -86,7 +87,7 @@ class Destroyed(Result):
     removed: tuple[str, ...]
     refused: tuple[str, ...]
     kept: tuple[str, ...]
-    account: str
+    accounts: tuple[str, ...]
     seconds: float
 
     @property
@@ -100,7 +101,8 @@ class Destroyed(Result):
             yield Cell(f"left as it is: {refused}", Tone.BAD)
         if self.kept:
             yield f"its data stays in {', '.join(self.kept)}"
-        yield f"the account {self.account} stays on the hosts"
+        several = len(self.accounts) > 1
+        yield f"the account{'s' if several else ''} {some(self.accounts)} stay{'' if several else 's'} on the hosts"
         yield Cell(
             f"{self.name}: removed {len(self.removed)} things in {self.seconds:.1f} s",
             Tone.BAD if self.refused else Tone.GOOD,
@@ -119,11 +121,14 @@ def seen(cluster: Cluster, hosts: Connections, *, delete_data: bool) -> Remains:
     # With ZooKeeper the inventory does not know the cluster's id; only the hosts together do.
     common = common_id(data["cluster_id"] for one in found.values() for data in one["data"])
     things = tuple(thing for host, one in found.items() for thing in _things(host, one, common, delete_data))
-    return Remains(cluster.name, cluster.nodes[0].places.user, delete_data, things)
+    accounts = tuple(dict.fromkeys(node.places.user for node in cluster.every_node))
+    return Remains(cluster.name, accounts, delete_data, things)
 
 
 def _surveys(cluster: Cluster, hosts: Connections) -> dict[str, dict[str, Any]]:
-    scripts = {host.name: _script({**question(cluster, host, list(Part)), "sizes": True}) for host in cluster.hosts}
+    scripts = {
+        host.name: _script({**question(cluster, host, list(Part)), "sizes": True}) for host in cluster.every_host
+    }
     answers = hosts.run(_COMMAND, stdin=scripts, only=list(scripts), become=True, within=600.0)
     return {host: _understood(host, answer) for host, answer in answers.items()}
 
