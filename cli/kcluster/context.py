@@ -15,6 +15,7 @@ from kcluster.errors import UsageError
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Login
     from kcluster.inventory import Loaded
+    from kcluster.model.client import Client
     from kcluster.model.cluster import Cluster
     from kcluster.model.topic import Topic
 
@@ -89,8 +90,21 @@ class Target:
 
     @cached_property
     def kafka(self) -> Kafka:
-        """A client of the cluster."""
-        return Kafka(self.bootstrap or self.cluster.bootstrap, self._client_properties())
+        """A client of the cluster, at the listener that speaks its protocol."""
+        return Kafka(self.bootstrap or self.cluster.bootstrap_for(self.client.protocol), self._librdkafka())
+
+    @cached_property
+    def client(self) -> Client:
+        """What clients say to the brokers: the file after --client-config, else the inventory."""
+        if self.client_config:
+            from kcluster import inventory
+
+            return inventory.client_of(self.client_config)
+        if self.bootstrap:
+            from kcluster.model.client import Client
+
+            return Client()
+        return self.cluster.client
 
     @cached_property
     def become_password(self) -> str:
@@ -101,12 +115,12 @@ class Target:
             raise UsageError("there is no terminal to ask for sudo's password", resolution=f"set {PASSWORD_VARIABLE}")
         return show.secret("sudo password: ")
 
-    def _client_properties(self) -> dict[str, str]:
-        if not self.client_config:
+    def _librdkafka(self) -> dict[str, str]:
+        if not self.client.written:
             return {}
-        from kcluster import inventory
+        from kcluster import inventory  # here, because most clusters need no more than an address
 
-        return inventory.client_properties(self.client_config)
+        return inventory.librdkafka(self.client)
 
     @property
     def spelled(self) -> str:

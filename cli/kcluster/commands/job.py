@@ -108,7 +108,7 @@ def submit(
         raise UsageError("--once shows each batch already", resolution="leave out --follow")
     target = Target(inventory, name, bootstrap, client_config)
     cluster = bootstrap.partition(",")[0].replace(":", "_") if bootstrap else target.cluster.name
-    wish = operation.Wish(job, config, job_name, master, client_config, shared_path, once, follow, dry_run)
+    wish = operation.Wish(job, config, job_name, master, target.client, shared_path, once, follow, dry_run)
     return operation.submit(target.kafka, cluster, wish, show.progress)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from kcluster.inventory import cache, secrets
 from kcluster.inventory.build import cluster_from
 from kcluster.inventory.levels import Data
 from kcluster.inventory.logins import logins
+from kcluster.model.client import Client
 from kcluster.model.cluster import Cluster
 from kcluster.model.finding import Finding, Severity, report
 from kcluster.model.rules_structure import structure
@@ -19,7 +20,7 @@ from kcluster.model.rules_structure import structure
 if TYPE_CHECKING:
     from kcluster.inventory.origins import Origins
 
-__all__ = ["Loaded", "client_properties", "cluster_from", "load", "logins", "read", "refuse"]
+__all__ = ["Loaded", "client_of", "cluster_from", "librdkafka", "load", "logins", "read", "refuse"]
 
 _NAMELESS = ("hosts", "inventory", "inventories")
 
@@ -74,7 +75,9 @@ def understood(loaded: Loaded) -> Cluster:
     cluster, findings = cluster_from(loaded.data, loaded.name)
     if cluster:
         findings += structure(cluster)
-    return refuse(loaded, cluster, findings)
+    accepted = refuse(loaded, cluster, findings)
+    folder = loaded.path if loaded.path.is_dir() else loaded.path.parent
+    return replace(accepted, client=accepted.client.beside(folder.absolute()))
 
 
 def refuse(loaded: Loaded, cluster: Cluster | None, findings: list[Finding]) -> Cluster:
@@ -91,8 +94,15 @@ def refuse(loaded: Loaded, cluster: Cluster | None, findings: list[Finding]) -> 
     )
 
 
-def client_properties(path: Path) -> dict[str, str]:
-    """The properties of a --client-config file, as librdkafka spells them."""
-    from kcluster.inventory.client_config import properties
+def client_of(path: Path) -> Client:
+    """What the file after --client-config says."""
+    from kcluster.inventory.client_config import read as read_properties
 
-    return properties(path)
+    return read_properties(path)
+
+
+def librdkafka(client: Client) -> dict[str, str]:
+    """What a client says to the brokers, as librdkafka spells it."""
+    from kcluster.inventory import client_config
+
+    return client_config.librdkafka(client)

@@ -7,9 +7,10 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from kcluster.inventory import values
+from kcluster.inventory import slips, values
 from kcluster.inventory.levels import Data, Level, Member, Tree
 from kcluster.model.broker import Broker
+from kcluster.model.client import Client
 from kcluster.model.cluster import Cluster
 from kcluster.model.engine import PLACES, Engine, Master, Worker
 from kcluster.model.ensemble import Ensemble, Server
@@ -20,7 +21,7 @@ from kcluster.model.names import meant
 from kcluster.model.node import Layer, Places
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.release import Release
-from kcluster.model.words import PREFIXES, WORDS, Type
+from kcluster.model.words import PREFIXES, WORDS
 
 _PLACES = {
     "user": "kafka_user",
@@ -67,6 +68,7 @@ class Builder:
             topics=self._agreed("kafka_topics", ()),
             installs_java=self._agreed("kafka_install_java", False),
             engine=self._engine(metadata),
+            client=Client(self._agreed("kafka_client_properties", {}), "kafka_client_properties"),
         )
 
     def _read_words(self, level: Level) -> None:
@@ -74,7 +76,7 @@ class Builder:
             if variable in WORDS:
                 self._read_word(level, variable, value)
             elif variable.startswith(PREFIXES):
-                self.findings.append(_unknown(variable, level))
+                self.findings.append(slips.unknown(variable, level))
 
     def _read_word(self, level: Level, variable: str, value: Any) -> None:
         faults: values.Faults = []
@@ -122,7 +124,7 @@ class Builder:
         }
         distinct = list({repr(value): host for host, value in reversed(said.items())}.values())
         if len(distinct) > 1:
-            self.findings.append(_disagreement(word, said, distinct[::-1]))
+            self.findings.append(slips.disagreement(word, said, distinct[::-1]))
         return next(iter(said.values()), default)
 
     def _release(self) -> Release:
@@ -279,21 +281,4 @@ def _listeners(member: Member, host: Host) -> tuple[Listener, ...]:
             advertised_port=entry.get("advertised_port") or entry["port"],
         )
         for entry in written
-    )
-
-
-def _unknown(variable: str, level: Level) -> Finding:
-    near = meant(variable, WORDS)
-    hint = f"did you mean {near}?" if near else "see docs/variables.md for the words there are"
-    return Finding(f"{variable} of {level.title} is not a word of kcluster", hint, Spot(level.subject, variable))
-
-
-def _disagreement(word: str, said: dict[str, Any], hosts: list[str]) -> Finding:
-    shown = ", ".join(f"{values.shown(said[host])} on {host}" for host in hosts[:3])
-    long = WORDS[word].type in (Type.TOPICS, Type.TEXTS)
-    return Finding(
-        f"{word} must be the same for the whole cluster"
-        + (f"; it differs on {', '.join(hosts[:3])}" if long else f": {shown}"),
-        "write it once, in group_vars/all",
-        Spot(hosts[-1], word),
     )

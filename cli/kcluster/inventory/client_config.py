@@ -1,20 +1,24 @@
-"""A client's properties file, in Java's spelling or librdkafka's, translated to what librdkafka understands."""
+"""A client's properties, in Java's spelling or librdkafka's, translated to what librdkafka understands."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kcluster.errors import UsageError
+from kcluster.model.client import Client
 
-_JAVA = {
+_JAVA = {"request.timeout.ms": "socket.timeout.ms"}
+"""Java's name -> librdkafka's, where the value stays as it is."""
+
+_JAVA_PEM = {
     "ssl.truststore.certificates": "ssl.ca.pem",
     "ssl.keystore.certificate.chain": "ssl.certificate.pem",
     "ssl.keystore.key": "ssl.key.pem",
-    "request.timeout.ms": "socket.timeout.ms",
 }
-"""Java's name -> librdkafka's, where the value stays as it is."""
+"""Java's name -> librdkafka's, where the value is PEM: Java takes it on one line as well."""
 
 _JAVA_ONLY = (
     "callback.handler.class",
@@ -40,91 +44,154 @@ _UNUSED = (
 )
 """Java's names that have no counterpart and change nothing here; --bootstrap and --group say the rest."""
 
-_JAAS = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s;]+))""")
+_FILES = ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location")
+
+_OPTION = r"""([\w.-]+)\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s;"']+)"""
+_JAAS = re.compile(rf"\s*([\w.$]+)\s+(?:required|requisite|sufficient|optional)((?:\s+{_OPTION})*)\s*;\s*", re.S)
 _SUPPORTED_MODULES = ("PlainLoginModule", "ScramLoginModule")
 
+_LINE = re.compile(r"((?:\\.|[^\\\s=:])*)\s*[=:]?\s*(.*)", re.S)
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.S)
+_CONTROL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
-def properties(path: Path) -> dict[str, str]:
-    """The properties of a file, as librdkafka spells them."""
+_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.S)
+
+
+def read(path: Path) -> Client:
+    """The properties of a file, as they are written."""
     try:
-        written = parse(path.read_text())
-    except OSError as problem:
+        return Client(parse(path.read_text()), str(path))
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is not a text"
         raise UsageError(
-            f"cannot read the client configuration {path}: {problem.strerror}",
+            f"cannot read the client configuration {path}: {reason}",
             resolution="check the path after --client-config",
         ) from problem
-    return translate(written, str(path))
 
 
 def parse(text: str) -> dict[str, str]:
-    """The lines of a Java properties file: `key=value` or `key: value`, `#` and `!` comments, `\\` at a line's end."""
-    joined = re.sub(r"\\\r?\n\s*", "", text)
+    """A file of Java's properties, read as Java reads it."""
     written = {}
-    for line in joined.splitlines():
-        stripped = line.strip()
-        if stripped and stripped[0] not in "#!":
-            key, _, value = (
-                stripped.replace(":", "=", 1).partition("=") if _colon_first(stripped) else stripped.partition("=")
-            )
-            written[key.strip()] = value.strip()
+    for line in _logical(text):
+        if found := _LINE.fullmatch(line):
+            written[_unescaped(found[1])] = _unescaped(found[2])
     return written
 
 
-def translate(written: Mapping[str, str], file: str) -> dict[str, str]:
+def librdkafka(client: Client) -> dict[str, str]:
     """Java's names in librdkafka's words; names librdkafka knows itself go through."""
     translated: dict[str, str] = {}
-    for key, value in written.items():
+    for key, value in client.written.items():
         if key.endswith(_JAVA_ONLY):
             raise UsageError(
-                f"{file}: {key} needs Java, which this client is not made of",
+                f"{client.origin}: {key} needs Java, which this client is not made of",
                 resolution="remove the line, or use a property of librdkafka",
             )
         if key == "sasl.jaas.config":
-            translated |= _credentials(value, file)
+            translated |= _credentials(value, client.origin)
         elif key == "ssl.endpoint.identification.algorithm":
             translated[key] = value.lower() or "none"
         elif key == "ssl.keystore.location":
-            translated |= _keystore(value)
+            translated |= _keystore(client.written)
         elif key == "ssl.truststore.location":
-            translated |= {"ssl.ca.location": _pem(value, file)}
+            translated |= {"ssl.ca.location": _truststore(value, client.origin)}
+        elif key in _JAVA_PEM:
+            translated[_JAVA_PEM[key]] = pem(value)
         elif key not in _UNUSED:
             translated[_JAVA.get(key, key)] = value
+    for key in translated.keys() & set(_FILES):
+        _refuse_unreadable(translated[key], client.origin)
     return translated
 
 
-def _colon_first(line: str) -> bool:
-    colon, equals = line.find(":"), line.find("=")
-    return colon >= 0 and (equals < 0 or colon < equals)
+def pem(text: str, kind: str = "") -> str:
+    """The blocks of PEM whose name has this kind in it, in lines as OpenSSL wants them."""
+    blocks = ((name, "".join(body.split())) for name, body in _PEM.findall(text) if kind in name)
+    wrapped = ((name, "\n".join(textwrap.wrap(body, 64))) for name, body in blocks)
+    return "".join(f"-----BEGIN {name}-----\n{body}\n-----END {name}-----\n" for name, body in wrapped)
 
 
-def _credentials(jaas: str, file: str) -> dict[str, str]:
-    """User and password out of a JAAS line."""
-    module = jaas.split()[0].rpartition(".")[2] if jaas.split() else ""
-    if module not in _SUPPORTED_MODULES:
+def is_pem(written: Mapping[str, str]) -> bool:
+    """Whether the key and certificate of a client are in a PEM file."""
+    told = written.get("ssl.keystore.type", "").upper()
+    return told == "PEM" or (not told and written.get("ssl.keystore.location", "").endswith(".pem"))
+
+
+def _logical(text: str) -> Iterator[str]:
+    """Lines without comments and empty ones; a backslash at the end takes in the next line."""
+    begun = ""
+    for line in text.splitlines():
+        stripped = line.lstrip()
+        if not begun and (not stripped or stripped[0] in "#!"):
+            continue
+        begun += stripped
+        if (len(begun) - len(begun.rstrip("\\"))) % 2:
+            begun = begun[:-1]
+            continue
+        yield begun
+        begun = ""
+    if begun:
+        yield begun
+
+
+def _unescaped(text: str) -> str:
+    def meant(found: re.Match[str]) -> str:
+        word = found[1]
+        return chr(int(word[1:], 16)) if len(word) > 1 else _CONTROL.get(word, word)
+
+    return _ESCAPE.sub(meant, text)
+
+
+def _credentials(jaas: str, origin: str) -> dict[str, str]:
+    """User and password out of a JAAS line; what is wrong is told without the line, which has the password in it."""
+    found = _JAAS.fullmatch(jaas)
+    if not found:
         raise UsageError(
-            f"{file}: sasl.jaas.config with {module or 'nothing'} is not supported",
+            f"{origin}: sasl.jaas.config cannot be read",
+            resolution="write it on one line: org.apache.kafka.common.security.plain.PlainLoginModule required "
+            'username="..." password="..."; with \\" and \\\\ for " and \\ inside',
+        )
+    if found[1].rpartition(".")[2] not in _SUPPORTED_MODULES:
+        raise UsageError(
+            f"{origin}: sasl.jaas.config with {found[1].rpartition('.')[2]} is not supported",
             resolution="use PlainLoginModule or ScramLoginModule, or librdkafka's own sasl.* properties",
         )
-    found = {name: quoted or single or bare for name, quoted, single, bare in _JAAS.findall(jaas)}
-    if not found.get("username") or "password" not in found:
+    options = {name: _unquoted(value) for name, value in re.findall(_OPTION, found[2], re.S)}
+    if not options.get("username") or "password" not in options:
         raise UsageError(
-            f"{file}: sasl.jaas.config names no username and password", resolution='add username="..." password="..."'
+            f"{origin}: sasl.jaas.config names no username and password", resolution='add username="..." password="..."'
         )
-    return {"sasl.username": found["username"], "sasl.password": re.sub(r"\\(.)", r"\1", found["password"])}
+    return {"sasl.username": options["username"], "sasl.password": options["password"]}
 
 
-def _keystore(location: str) -> dict[str, str]:
+def _unquoted(value: str) -> str:
+    return re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.S) if value[0] in "\"'" else value
+
+
+def _keystore(written: Mapping[str, str]) -> dict[str, str]:
     """A PEM file holds certificate and key; anything else is PKCS#12, which librdkafka reads itself."""
-    if location.endswith(".pem"):
+    location = written["ssl.keystore.location"]
+    if is_pem(written):
         return {"ssl.certificate.location": location, "ssl.key.location": location}
     return {"ssl.keystore.location": location}
 
 
-def _pem(location: str, file: str) -> str:
+def _truststore(location: str, origin: str) -> str:
     """librdkafka reads certificates of authorities from PEM only."""
     if location.endswith((".jks", ".p12", ".pfx", ".pkcs12")):
         raise UsageError(
-            f"{file}: the truststore {location} is not PEM, which clients outside Java need",
+            f"{origin}: the truststore {location} is not PEM, which clients outside Java need",
             resolution=f"export it with keytool -exportcert -rfc -keystore {location}, then name the PEM file",
         )
     return location
+
+
+def _refuse_unreadable(location: str, origin: str) -> None:
+    try:
+        if not Path(location).is_dir():  # OpenSSL takes a folder of certificates too
+            with open(location, "rb") as file:
+                file.read(1)
+    except OSError as problem:
+        raise UsageError(
+            f"{origin}: cannot read {location}: {problem.strerror}", resolution="correct the path, or who may read it"
+        ) from problem

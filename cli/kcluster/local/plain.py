@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from kcluster.model.broker import Broker
+from kcluster.model.client import Client
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.host import Host
@@ -37,6 +38,7 @@ def cluster_of(data: dict[str, Any]) -> Cluster:
         metadata=_ensemble(metadata) if "servers" in metadata else _quorum(metadata),
         brokers=tuple(_broker(broker) for broker in data["brokers"]),
         topics=tuple(Topic(**topic) for topic in data["topics"]),
+        client=Client(**data.get("client", {})),  # a cluster that an older kcluster started has none
     )
 
 

@@ -13,6 +13,7 @@ from kcluster.local import logs
 from kcluster.local.record import Record
 from kcluster.model import causes
 from kcluster.model.broker import Broker
+from kcluster.model.client import PLAIN
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Node
 from kcluster.model.quorum import Controller
@@ -76,17 +77,29 @@ class Questions:
 
     def _registered(self, broker: Broker) -> bool:
         """Whether the broker itself answers, and every broker is in its metadata."""
-        from confluent_kafka import KafkaException
-
-        from kcluster.clients.kafka import Kafka  # both lazily: the JVMs start while Python still imports
+        from confluent_kafka import KafkaException  # lazily: the JVMs start while Python still imports
 
         # A client of its own knows no other address, so it is this broker that gives the first answer.
-        client = self._clients.setdefault(broker.name, Kafka(broker.internal.address))
+        if broker.name not in self._clients:
+            self._clients[broker.name] = self._client(broker)
+        client = self._clients[broker.name]
         try:
             return self._brokers <= set(client.admin.list_topics(timeout=_ANSWER).brokers)
         except KafkaException:
             client.admin.poll(0)
             return False
+
+    def _client(self, broker: Broker) -> Kafka:
+        """A client of this broker alone, at an open listener where it has one."""
+        from kcluster.clients.kafka import Kafka
+
+        listener = broker.listener_for(PLAIN)
+        if listener.protocol == PLAIN:
+            return Kafka(listener.address)
+        from kcluster import inventory
+
+        client = self.record.cluster.client
+        return Kafka(broker.listener_for(client.protocol).address, inventory.librdkafka(client))
 
 
 def door(node: Node) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -74,7 +75,9 @@ class Record:
         data = {name: plain(getattr(self, name)) for name in ("cluster", "origin", "ports", "release_home", "started")}
         fresh = self.root / "record.json.new"
         self.root.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps(data, indent=1))
+        # For its owner only: the settings of brokers and clients have passwords in them.
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+            json.dump(data, out, indent=1)
         fresh.replace(self.at(self.root))
 
     def runs(self, name: str) -> bool:

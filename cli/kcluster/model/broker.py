@@ -24,3 +24,8 @@ class Broker(Node):
     def internal(self) -> Listener:
         """The listener the brokers use among themselves."""
         return next(listener for listener in self.listeners if listener.name == self.inter_broker_listener)
+
+    def listener_for(self, protocol: str) -> Listener:
+        """Where a client comes in: the first listener that speaks its protocol, the internal one before all others."""
+        fitting = (each for each in (self.internal, *self.listeners) if each.protocol == protocol)
+        return next(fitting, self.internal)

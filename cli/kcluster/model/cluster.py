@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kcluster.model.broker import Broker
+from kcluster.model.client import Client
 from kcluster.model.engine import Engine
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.host import Host
@@ -28,6 +29,8 @@ class Cluster:
     """Whether Java is installed on hosts where it is missing or too old."""
     engine: Engine | None = None
     """Spark, where the inventory has hosts for it."""
+    client: Client = field(default_factory=Client)
+    """What clients say to the brokers."""
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -56,8 +59,12 @@ class Cluster:
 
     @property
     def bootstrap(self) -> str:
-        """The bootstrap line of the listener the brokers use among themselves."""
-        return ",".join(broker.internal.address for broker in self.brokers)
+        """The bootstrap line for the cluster's clients."""
+        return self.bootstrap_for(self.client.protocol)
+
+    def bootstrap_for(self, protocol: str) -> str:
+        """The bootstrap line for a client that speaks this protocol."""
+        return ",".join(broker.listener_for(protocol).address for broker in self.brokers)
 
     @property
     def local(self) -> bool:

@@ -97,6 +97,19 @@ def listener_names(cluster: Cluster) -> Iterator[Finding]:
             seen.add(listener.label)
 
 
+def clients_come_in(cluster: Cluster) -> Iterator[Finding]:
+    """Each broker has a listener that speaks the protocol of the clients, when the inventory tells it."""
+    client = cluster.client
+    for broker in cluster.brokers if client.written else ():
+        if broker.listener_for(client.protocol).protocol != client.protocol:
+            yield Finding(
+                f"clients speak {client.protocol} as {client.origin} says, and no listener of {WHO} does",
+                f"add a listener with `protocol: {client.protocol}`, or correct security.protocol",
+                Spot(broker.host.name, "kafka_client_properties", "security.protocol"),
+                who=broker.host.name,
+            )
+
+
 def ports(cluster: Cluster) -> Iterator[Finding]:
     """A port of a machine belongs to one listener of one node."""
     holders: dict[tuple[str, int], list[tuple[Node, str, str]]] = defaultdict(list)
@@ -139,4 +152,4 @@ def _times(count: int) -> str:
     return "twice" if count == 2 else f"{count} times"
 
 
-RULES = (advertised_addresses, keepers_addresses, advertised_once, listener_names, ports)
+RULES = (advertised_addresses, keepers_addresses, advertised_once, listener_names, clients_come_in, ports)

@@ -150,6 +150,15 @@ _WORDS = (
         "[]",
         "what `kcluster topic apply` brings into being: a list of `name, partitions, replication_factor, config`",
     ),
+    Word(
+        "kafka_client_properties",
+        "all",
+        Type.PROPERTIES,
+        "{}",
+        "what kcluster and its jobs say to the brokers when there is no `--client-config`, as Java's clients spell it: "
+        "`security.protocol, sasl.jaas.config, ssl.truststore.location`, ...; files are beside the inventory. Clients "
+        "use the listener that speaks this `security.protocol`",
+    ),
     Word("kafka_user", "all", Type.TEXT, "kafka", "the user that runs every node"),
     Word("kafka_group", "all", Type.TEXT, "kafka", "the group of that user"),
     Word(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kcluster.clients import wire
 from kcluster.clients.kafka import Kafka
 from kcluster.errors import ApplyError
+from kcluster.model.client import PLAIN, protocol_of
 
 if TYPE_CHECKING:
     from kcluster.model.broker import Broker
@@ -32,16 +33,22 @@ def apply_dynamic(
         if setting.node:
             _tell(brokers[setting.node], setting, config)
         else:
-            asked = cluster.brokers[0].internal
-            wire.set_cluster_default(asked.advertised_host, asked.advertised_port, setting.key, setting.after, config)
+            _tell_all(cluster.brokers[0], setting, config)
     for broker in cluster.brokers:
         _read_back(broker, [setting for setting in wanted if setting.node in ("", broker.name)], config)
+
+
+def _tell_all(broker: Broker, setting: Dynamic, config: Mapping[str, str]) -> None:
+    """Tell a setting of the whole cluster; the small client cannot log in, so it prefers an open listener."""
+    asked = broker.listener_for(PLAIN)
+    said = {} if asked.protocol == PLAIN else config
+    wire.set_cluster_default(asked.advertised_host, asked.advertised_port, setting.key, setting.after, said)
 
 
 def _tell(broker: Broker, setting: Dynamic, config: Mapping[str, str]) -> None:
     from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
-    kafka = Kafka(broker.internal.address, config)
+    kafka = Kafka(_address(broker, config), config)
     how = AlterConfigOpType.DELETE if setting.after is None else AlterConfigOpType.SET
     entry = ConfigEntry(setting.key, setting.after, incremental_operation=how)
     resource = ConfigResource(ResourceType.BROKER, str(broker.id), incremental_configs=[entry])
@@ -50,7 +57,7 @@ def _tell(broker: Broker, setting: Dynamic, config: Mapping[str, str]) -> None:
 
 def _read_back(broker: Broker, settings: list[Dynamic], config: Mapping[str, str]) -> None:
     """Raise unless the broker says within the time that every setting counts."""
-    kafka = Kafka(broker.internal.address, config)
+    kafka = Kafka(_address(broker, config), config)
     left: list[str] = []
 
     def counted() -> bool | None:
@@ -63,6 +70,10 @@ def _read_back(broker: Broker, settings: list[Dynamic], config: Mapping[str, str
             f"{broker.name} does not say that {', '.join(left)} counts after {_COUNTS_WITHIN:.0f} s",
             resolution=f"kcluster broker config {broker.id} -i INV, then run it again",
         )
+
+
+def _address(broker: Broker, config: Mapping[str, str]) -> str:
+    return broker.listener_for(protocol_of(config)).address
 
 
 def _told(kafka: Kafka, broker: Broker) -> Mapping[str, Any]:

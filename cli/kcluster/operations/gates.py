@@ -12,6 +12,7 @@ from kcluster.clients import ports, wire, zookeeper
 from kcluster.clients.kafka import Kafka
 from kcluster.errors import KclusterError, RefusedError, UnreachableError
 from kcluster.model.broker import Broker
+from kcluster.model.client import protocol_of
 from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.node import Kind, Node
@@ -172,8 +173,11 @@ class Gates:
         if not self.answers(broker):  # refused at once, where a client goes on trying for half a second
             raise UnreachableError(f"no broker answers at {broker.internal.address}")
         # A client of its own knows no other address, so it is this broker that gives the first answer.
-        found = Kafka(broker.internal.address, self.config).metadata()
+        found = Kafka(self._address(broker), self.config).metadata()
         return View(broker.id, frozenset(found.brokers), found.controller_id, of_metadata(found))
+
+    def _address(self, broker: Broker) -> str:
+        return broker.listener_for(protocol_of(self.config)).address
 
     def _least(self, views: Sequence[View], leaving: Collection[int]) -> dict[str, int | None]:
         """min.insync.replicas of each topic that the leaving brokers hold; None where it may not be read."""
@@ -183,7 +187,7 @@ class Gates:
         if not topics:
             return {}
         asked = next(broker for broker in self.cluster.brokers if broker.id == views[0].broker)
-        states = with_config(Kafka(asked.internal.address, self.config), topics, broker=asked.id)
+        states = with_config(Kafka(self._address(asked), self.config), topics, broker=asked.id)
         return {state.name: state.min_isr for state in states}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,12 @@ K = TypeVar("K")
 
 ANSWER_WITHIN = 3.5
 """Seconds in which a cluster answers or is called unreachable; people wait, scripts must not hang."""
+
+_SAID_IN = "the file after --client-config, or kafka_client_properties of the inventory"
+_CREDENTIALS = f"correct user, password or sasl.mechanism in {_SAID_IN}"
+_CERTIFICATES = f"correct security.protocol or the certificates (ssl.truststore.location, ...) in {_SAID_IN}"
+_WHEN = re.compile(r" \(after \d+ms in state \w+\)")
+"""Makes each line of librdkafka another one, though it says the same."""
 
 
 @dataclass
@@ -77,7 +84,7 @@ class Kafka:
         except KafkaException as problem:
             raise UsageError(
                 f"the client configuration is refused: {problem.args[0].str()}",
-                resolution="correct the file after --client-config",
+                resolution=f"correct {_SAID_IN}",
             ) from problem
 
     def metadata(self, topic: str | None = None) -> ClusterMetadata:
@@ -136,10 +143,18 @@ class Kafka:
     def _all_down(self) -> bool:
         return any(fault.startswith("_ALL_BROKERS_DOWN") for fault in self._faults)
 
-    def _unreachable(self, problem: Exception) -> UnreachableError:
-        reasons = list(dict.fromkeys(fault.partition(" ")[2] for fault in self._faults if "ALL_BROKERS" not in fault))
+    def _unreachable(self, problem: Exception) -> KclusterError:
+        """Why nobody answers; a login or a certificate that is refused is an answer."""
+        told = [fault.partition(" ") for fault in self._faults if "ALL_BROKERS" not in fault]
+        kinds = {kind for kind, _, _ in told}
+        reasons = list(dict.fromkeys(_WHEN.sub("", reason) for _, _, reason in told))
+        details = "\n".join(reasons[-3:])
+        if "_AUTHENTICATION" in kinds:
+            return RefusedError(f"the login at {self.bootstrap} is refused", details=details, resolution=_CREDENTIALS)
+        if "_SSL" in kinds:
+            return RefusedError(f"TLS to {self.bootstrap} fails", details=details, resolution=_CERTIFICATES)
         return UnreachableError(
             f"no broker answers at {self.bootstrap}",
-            details="\n".join(reasons[-3:]) or str(problem),
+            details=details or str(problem),
             resolution="check the address, and that the cluster runs: kcluster status",
         )

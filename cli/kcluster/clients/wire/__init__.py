@@ -144,7 +144,7 @@ def _connect(host: str, port: int, config: Mapping[str, str], within: float) -> 
 def _secured(connection: socket.socket, host: str, config: Mapping[str, str]) -> socket.socket:
     import ssl
 
-    trust = ssl.create_default_context(cafile=config.get("ssl.ca.location"))
+    trust = ssl.create_default_context(cafile=config.get("ssl.ca.location"), cadata=config.get("ssl.ca.pem"))
     if certificate := config.get("ssl.certificate.location"):
         trust.load_cert_chain(certificate, config.get("ssl.key.location"), config.get("ssl.key.password"))
     if config.get("ssl.endpoint.identification.algorithm") == "none":

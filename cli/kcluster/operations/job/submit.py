@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ from kcluster.clients.kafka.topics import of_metadata
 from kcluster.clients.spark import archive, connector, line, runtime
 from kcluster.errors import LockedError, UsageError
 from kcluster.jobs import Job, Record
-from kcluster.operations.job import places, preflight, settings
+from kcluster.model.client import Client
+from kcluster.operations.job import places, preflight, security, settings
 from kcluster.operations.job.watch import Followed, follow, gone, until_running
 from kcluster.results import Block, Cell, Progress, Result, Tone
 
@@ -33,7 +34,7 @@ class Wish:
     file: Path | None = None
     name: str = ""
     master: str = ""
-    client_config: Path | None = None
+    client: Client = field(default_factory=Client)
     shared_path: bool = False
     once: bool = False
     follow: bool = False
@@ -136,7 +137,7 @@ def _prepared(kafka: Kafka, folder: Path, asked: Mapping[str, Any], wish: Wish, 
     _not_running(folder)
     spark = runtime.require() if "spark" in asked else None
     master = (wish.master or LOCAL) if spark else ""
-    clients = preflight.clients(wish.client_config)
+    clients = security.clients(wish.client)
     metadata = kafka.metadata()
     known = of_metadata(metadata)
     read = preflight.present(known, asked["topics"])
@@ -174,9 +175,7 @@ def _places(asked: Mapping[str, Any], master: str, cluster_id: str, *, shared_pa
         places.belongs(sink, checkpoint)
 
 
-def _write(
-    folder: Path, asked: Mapping[str, Any], clients: Mapping[str, Any], spark: runtime.Runtime | None
-) -> None:
+def _write(folder: Path, asked: Mapping[str, Any], clients: Mapping[str, Any], spark: runtime.Runtime | None) -> None:
     """The files that the job reads; those with passwords are for the owner only."""
     jobs.save(folder / "job.json", _without_empty(asked))
     (folder / line.PROPERTIES).unlink(missing_ok=True)
