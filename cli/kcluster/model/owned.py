@@ -31,6 +31,16 @@ OWNED: Mapping[str, str] = {
 }
 """Property -> the word of the inventory; `server.N` stands for every member of the ensemble."""
 
+OF_SPARK: Mapping[str, str] = {
+    "spark.authenticate": "spark_secret",
+    "spark.authenticate.secret": "spark_secret",
+    "spark.deploy.recoveryMode": "the group zookeeper",
+    "spark.deploy.recoveryDirectory": "the unit, for which systemd makes a folder",
+    "spark.deploy.zookeeper.url": "the group zookeeper",
+    "spark.deploy.zookeeper.dir": "kcluster_name",
+}
+"""The same of Spark's masters and workers."""
+
 _MEMBER = re.compile(r"server\.\d+")
 
 

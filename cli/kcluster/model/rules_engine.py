@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from kcluster.model.cluster import Cluster
 from kcluster.model.finding import Finding, Spot, warning
+from kcluster.model.owned import OF_SPARK
+from kcluster.model.written import written
 
 
 def both_groups(cluster: Cluster) -> Iterator[Finding]:
@@ -54,4 +56,15 @@ def proven(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-RULES = (both_groups, one_leads, memory_beside_brokers, proven)
+def owned(cluster: Cluster) -> Iterator[Finding]:
+    """What kcluster decides cannot be set by hand: who leads, and the secret, which jobs must know as well."""
+    for key, word in OF_SPARK.items():
+        for _, spot in written(cluster.engine.nodes if cluster.engine else (), key):
+            yield Finding(
+                f"{key} in spark_config is written by kcluster and cannot be set by hand",
+                f"remove it; it follows from {word}",
+                spot,
+            )
+
+
+RULES = (both_groups, one_leads, memory_beside_brokers, proven, owned)

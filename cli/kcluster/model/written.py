@@ -11,6 +11,8 @@ _WORDS = {
     Kind.ZOOKEEPER: "zookeeper_config",
     Kind.BROKER: "kafka_config",
     Kind.CONTROLLER: "kafka_controller_config",
+    Kind.SPARK_MASTER: "spark_config",
+    Kind.SPARK_WORKER: "spark_config",
 }
 
 

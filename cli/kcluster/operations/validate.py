@@ -127,8 +127,8 @@ def describe(cluster: Cluster) -> str:
     kafka = f"{keepers} (tolerates {cluster.metadata.tolerates}), {brokers}{topics}, {cluster.release.title}"
     if not (engine := cluster.engine):
         return kafka
-    spark = f"{_count(len(engine.masters), 'Spark master')}, {_count(len(engine.workers), 'worker')}"
-    return f"{kafka}; {spark}, {engine.release.title}"
+    counts = (_count(len(engine.masters), "Spark master"), _count(len(engine.workers), "Spark worker"))
+    return f"{kafka}; {', '.join(count for count in counts if count)}, {engine.release.title}"
 
 
 def _zookeeper(cluster: Cluster) -> bool:

@@ -50,6 +50,7 @@ def for_daemon(engine: Engine, daemon: Daemon, properties: Iterable[dict[str, st
         "logging_file": places.logging,
         "unit_file": places.unit,
         "data_dirs": list(data_dirs(daemon)),
+        "scratch_dirs": [_scratch(daemon)] if isinstance(daemon, Worker) else [],
         "after": ["spark-master.service"] if isinstance(daemon, Worker) else ["zookeeper.service"],
     }
     return {f"spark_daemon_{word}": value for word, value in values.items()}
@@ -86,10 +87,19 @@ def _command(engine: Engine, daemon: Daemon, places: Paths) -> Iterator[str]:
     yield from (_CLASSES[daemon.kind], "--properties-file", places.config, "--host", daemon.host.address)
     yield from ("--port", str(daemon.port), "--webui-port", str(daemon.web_port))
     if isinstance(daemon, Worker):
-        yield from ("--work-dir", daemon.work_dir)
+        yield from ("--work-dir", f"{daemon.work_dir}/jobs")
         yield from ("--cores", str(daemon.cores)) if daemon.cores else ()
         yield from ("--memory", daemon.memory) if daemon.memory else ()
         yield engine.url
+
+
+def _scratch(worker: Worker) -> str:
+    """Where executors put aside what is large, because /tmp may be memory.
+
+    Not beside the folders of jobs: whatever lies there and is not a running job's is removed after a week without a new
+    file, and a job may go on for longer than that before it puts something aside.
+    """
+    return f"{worker.work_dir}/scratch"
 
 
 def _environment(daemon: Daemon, places: Paths, reveal: bool) -> list[dict[str, str]]:
@@ -101,7 +111,7 @@ def _environment(daemon: Daemon, places: Paths, reveal: bool) -> list[dict[str, 
         "SPARK_LOG_DIR": daemon.places.log_dir,
     }
     if isinstance(daemon, Worker):
-        ours["SPARK_LOCAL_DIRS"] = daemon.work_dir  # what executors put aside is large, and /tmp may be memory
+        ours["SPARK_LOCAL_DIRS"] = _scratch(daemon)
     theirs = {name: value if reveal else spelling.masked(name, value) for name, value in daemon.environment.items()}
     if options := theirs.get("SPARK_DAEMON_JAVA_OPTS"):
         theirs["SPARK_DAEMON_JAVA_OPTS"] = f"{ours['SPARK_DAEMON_JAVA_OPTS']} {options}"
