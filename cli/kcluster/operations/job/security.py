@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from kcluster.errors import UsageError
 from kcluster.inventory.client_config import is_pem, librdkafka, pem
 from kcluster.model.client import Client
+from kcluster.variables.spelling import HIDDEN, secret
 
 _LIBRDKAFKA = (
     "sasl.username",
@@ -56,6 +58,16 @@ def clients(client: Client) -> dict[str, dict[str, str]]:
         language: {key: value for key, value in told.items() if key not in _SPARKS_OWN}
         for language, told in spelled.items()
     }
+
+
+def shown(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A job's settings as they may be shown: passwords among its properties are hidden."""
+    properties = {
+        name: {key: HIDDEN if secret(key, str(value)) else value for key, value in settings[name].items()}
+        for name in ("kafka", "spark")
+        if name in settings
+    }
+    return {**settings, **properties}
 
 
 def _with_certificates(written: Mapping[str, str]) -> dict[str, str]:

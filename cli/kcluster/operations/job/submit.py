@@ -64,7 +64,7 @@ class Dry(Result):
 
     def data(self) -> Any:
         """The line, and the settings it runs with."""
-        return {"command": str(self.prepared.line), "settings": dict(self.prepared.settings)}
+        return {"command": str(self.prepared.line), "settings": security.shown(self.prepared.settings)}
 
     def view(self) -> Iterable[Block]:
         """The line alone, to be pasted."""

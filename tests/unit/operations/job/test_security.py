@@ -8,7 +8,7 @@ import pytest
 
 from kcluster.errors import UsageError
 from kcluster.model.client import Client
-from kcluster.operations.job.security import clients
+from kcluster.operations.job.security import clients, shown
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n"
 KEY = "-----BEGIN PRIVATE KEY-----\nYg==\n-----END PRIVATE KEY-----\n"
@@ -64,3 +64,16 @@ def test_librdkafkas_words_are_refused_because_spark_would_ignore_them() -> None
     with pytest.raises(UsageError, match=r"f: sasl.password is librdkafka's word") as caught:
         clients(Client({"sasl.password": "hush"}, "f"))
     assert "hush" not in f"{caught.value.message}{caught.value.resolution}"
+
+
+def test_settings_are_shown_without_passwords() -> None:
+    settings = {
+        "name": "a",
+        "kafka": {"sasl.jaas.config": LOGIN, "client.id": "me"},
+        "spark": {"spark.authenticate.secret": "hush", "spark.driver.memory": "2g"},
+    }
+    told = shown(settings)
+    assert told["name"] == "a"
+    assert told["kafka"]["client.id"] == "me"
+    assert told["spark"]["spark.driver.memory"] == "2g"
+    assert "hush" not in str(told)
