@@ -23,7 +23,12 @@ from kcluster.operations.gates import Gates
 _WORDS = {"part", "moment", "began", "timeout", "unsafe_partitions"}
 ACCEPT = "-e kafka_unsafe_partitions=true"
 """How users of the playbook accept what cannot be made safe."""
-_PARTS = {"keepers": (Kind.ZOOKEEPER, Kind.CONTROLLER), "brokers": (Kind.BROKER,)}
+_PARTS = {
+    "keepers": (Kind.ZOOKEEPER, Kind.CONTROLLER),
+    "brokers": (Kind.BROKER,),
+    "masters": (Kind.SPARK_MASTER,),
+    "workers": (Kind.SPARK_WORKER,),
+}
 
 
 class ActionModule(ActionBase):
@@ -49,7 +54,7 @@ class ActionModule(ActionBase):
         if unknown := sorted(set(args) - _WORDS):
             raise AnsibleActionFail(f"unknown: {', '.join(unknown)}\ntry: {', '.join(sorted(_WORDS))}")
         if args.get("part") not in _PARTS or args.get("moment") not in ("before", "after"):
-            raise AnsibleActionFail("part is keepers or brokers, and moment is before or after")
+            raise AnsibleActionFail(f"part is one of {', '.join(_PARTS)}, and moment is before or after")
         return dict(args)
 
     def _gates(self, found: Cluster) -> Gates:

@@ -8,12 +8,13 @@ description:
   - Works on the control node and asks over the wire; the host itself is only asked for a diagnosis.
   - Before a stop, each partition of the broker must keep C(min.insync.replicas) copies in sync without it, and all
     other brokers must be there; the other ZooKeeper servers or controllers must follow one leader.
-  - After a start, the node must answer, be known to all, and have caught up with each of its partitions.
+  - After a start, the node must answer, be known to all, and have caught up with each of its partitions. A Spark master
+    must answer and one must lead; a worker must be known to the one that leads.
 options:
   part:
     description: Which node of the host.
     type: str
-    choices: [keepers, brokers]
+    choices: [keepers, brokers, masters, workers]
     required: true
   moment:
     description: Before the node is stopped, or after it was started.

@@ -12,6 +12,8 @@ from kcluster.model.engine import Daemon, Engine, Master, Worker
 from kcluster.operations.judging import Reason
 
 _AT_ONCE = 16
+_SOON = " yet: ZooKeeper forgets the one before when its session ends, which takes up to a minute"
+"""A master that ends, in whatever way, does not give its lead back, and how long ZooKeeper waits is fixed in Spark."""
 
 
 def states(engine: Engine) -> dict[str, MasterState]:
@@ -41,10 +43,10 @@ def missing(engine: Engine, nodes: Sequence[Daemon]) -> list[Reason]:
         for node in nodes
         if isinstance(node, Master) and (node.name not in told or told[node.name].status == "RECOVERING")
     ]
-    if any(isinstance(node, Master) for node in nodes) and not any(said.leads for said in told.values()):
-        reasons.append(Reason("no Spark master leads"))
+    if nodes and not any(said.leads for said in told.values()):
+        return [*reasons, Reason(f"no Spark master leads{_SOON if engine.keepers else ''}")]
     return reasons + [
-        Reason(f"no Spark master knows {node.name} yet")
+        Reason(f"the Spark master that leads does not know {node.name} yet")
         for node in nodes
         if isinstance(node, Worker) and not _serves(node, told.values())
     ]

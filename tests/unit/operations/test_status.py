@@ -83,7 +83,7 @@ def states(found: Status) -> dict[str, str]:
 
 
 def test_on_hosts_all_nodes_that_run_and_serve_are_a_yes():
-    found = of(ZOOKEEPER, seen(), everyone(), "-i inv")
+    found = of(ZOOKEEPER, [seen()], everyone(), "-i inv")
     assert (set(states(found).values()), found.exit_code) == ({"running"}, ExitCode.DONE)
     assert found.nodes[0].uptime_seconds == 61
 
@@ -100,7 +100,7 @@ def test_on_hosts_all_nodes_that_run_and_serve_are_a_yes():
     ],
 )
 def test_a_unit_that_does_not_run_is_a_no_in_our_words_with_its_own_way_out(unit, word, way):
-    found = of(ZOOKEEPER, seen(broker_2=unit), everyone(), "-i inv")
+    found = of(ZOOKEEPER, [seen(broker_2=unit)], everyone(), "-i inv")
     assert (states(found)["broker-2"], found.exit_code) == (word, ExitCode.NO)
     said = list(found.view())[-1]
     assert f"kcluster {way} -i inv" in said
@@ -109,7 +109,7 @@ def test_a_unit_that_does_not_run_is_a_no_in_our_words_with_its_own_way_out(unit
 
 def test_a_process_that_does_not_answer_is_not_yet_running():
     roles = {name: role for name, role in everyone().items() if name != "broker-2"}
-    found = of(ZOOKEEPER, seen(), roles, "-i inv")
+    found = of(ZOOKEEPER, [seen()], roles, "-i inv")
     assert states(found)["broker-2"] == "starting"
     assert any("no answer at " in str(row) for row in next(iter(found.view())).rows)
 
@@ -117,7 +117,7 @@ def test_a_process_that_does_not_answer_is_not_yet_running():
 def test_an_unreachable_host_is_a_row_among_the_others_and_told_with_its_way_out():
     host = HOSTS["broker-2"]
     answers = {**seen(), host: UnreachableError(f"{host}: no route to host", resolution="switch it on")}
-    found = of(ZOOKEEPER, answers, everyone(), "-i inv")
+    found = of(ZOOKEEPER, [answers], everyone(), "-i inv")
     assert states(found)["broker-2"] == "unreachable"
     assert states(found)["broker-1"] == "running"
     assert found.exit_code is ExitCode.UNREACHABLE

@@ -39,8 +39,9 @@ _ZOOKEEPER_DATA = (r"myid", r"version-2", r"initialize", r"zookeeper_server\.pid
 _ZOOKEEPER_STORE = (r"(log|snapshot)\.[0-9a-f]+([.-].*)?", r"(accepted|current|updating)Epoch(\.tmp)?")
 _RELEASES = (r"\.?(kafka_|spark-)\d[\w.-]*", r"current|\.current\.new", r"before-start\.sh", _FRESH)
 _UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_WORK = (r"(app|driver)-\d{14}-\d{4,}", rf"(spark|blockmgr)-{_UUID}")
-"""What a worker makes in its directory: a folder for each job, and where executors put aside what is large."""
+_WORK = (r"jobs", r"scratch")
+_IN_WORK = (r"(app|driver)-\d{14}-\d{4,}", rf"(spark|blockmgr)-{_UUID}")
+"""What a worker makes: a folder for each job, and where executors put aside what is large."""
 _REMEMBERED = (r"(app|driver|worker)_[\w.-]+",)
 """What a master without ZooKeeper remembers."""
 
@@ -121,11 +122,12 @@ def _data(node: Node) -> list[dict[str, Any]]:
 def _left_by(engine: Engine, node: Node) -> list[dict[str, Any]]:
     """What Spark leaves in its directories: no id says whose it is, and only the names that Spark gives are taken."""
     if isinstance(node, Worker):
-        return [{**_NAMELESS, "path": node.work_dir, "ours": list(_WORK)}]
-    return [] if engine.keepers else [{**_NAMELESS, "path": _state(node), "ours": list(_REMEMBERED)}]
+        return [{**_NAMELESS, "path": node.work_dir, "ours": list(_WORK), "inside": list(_IN_WORK)}]
+    remembered = {**_NAMELESS, "path": _state(node), "ours": list(_REMEMBERED), "inside": []}
+    return [] if engine.keepers else [remembered]
 
 
-_NAMELESS = {"id": "", "identity": "", "keys": [], "inside": [r".*"]}
+_NAMELESS = {"id": "", "identity": "", "keys": []}
 
 
 def _state(node: Node) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from kcluster.errors import KclusterError
 from kcluster.model.cluster import Cluster
-from kcluster.model.engine import Engine
+from kcluster.model.engine import Engine, Master
 from kcluster.model.node import Node
 from kcluster.model.observed import HostSeen, NodeSeen, UnitSeen
 from kcluster.operations import masters
-from kcluster.operations.health.checks import few
+from kcluster.operations.health.checks import NAMED, few
 from kcluster.results import Check
 
 LITTLE_ROOM, NO_ROOM = 0.10, 0.02
@@ -28,7 +28,9 @@ def host_checks(cluster: Cluster, seen: Seen) -> list[Check]:
     """Every question that what was seen on the hosts can answer."""
     nodes = [_Found(node, host.nodes.get(node.name, _NOTHING)) for node, host in _told(cluster, seen)]
     hosts = {name: found for there in seen for name, found in there.items()}
-    return [_reachable(hosts), _run(nodes), _steady(nodes), _at_boot(nodes), _room(nodes)]
+    # A Spark master ends when it loses its lead, as when a ZooKeeper server restarts, and systemd starts it again.
+    steady = [one for one in nodes if not isinstance(one.node, Master)]
+    return [_reachable(hosts), _run(nodes), _steady(steady), _at_boot(nodes), _room(nodes)]
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,11 @@ def _told(cluster: Cluster, seen: Seen) -> Iterator[tuple[Node, HostSeen]]:
 
 def spark_check(engine: Engine) -> Check:
     """A master leads, and knows every worker."""
-    faults = masters.missing(engine, engine.nodes)
-    detail = few(map(str, faults)) if faults else f"{masters.leader(engine)} leads {len(engine.workers)} workers"
-    return Check("Spark serves", not faults, detail, few(map(str, faults)))
+    if faults := masters.missing(engine, engine.nodes):
+        said = {word for fault in faults for word in str(fault).split()}
+        subject = few(node.name for node in engine.nodes if node.name in said)
+        return Check("Spark serves", False, "; ".join(map(str, faults[:NAMED])), subject)
+    return Check("Spark serves", True, f"leads {len(engine.workers)} workers", masters.leader(engine))
 
 
 def _reachable(seen: Mapping[str, HostSeen | KclusterError]) -> Check:

@@ -58,7 +58,8 @@ def of(
     said = {host: answer for there in seen for host, answer in there.items()}
     problems = _problems({host: answer for host, answer in said.items() if isinstance(answer, KclusterError)})
     remedy = _remedy({node.state for node in nodes}, spelled)
-    return Status(cluster.name, cluster.release.version, cluster.bootstrap, "", nodes, remedy, problems)
+    spark = cluster.engine.release.version if cluster.engine else ""
+    return Status(cluster.name, cluster.release.version, cluster.bootstrap, "", nodes, remedy, problems, spark)
 
 
 def _remedy(states: Collection[str], spelled: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kcluster.errors import ExitCode
+from kcluster.model.node import Kind
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
 _TONES = {
@@ -68,6 +69,8 @@ class Status(Result):
     next: str
     """What to do when not every node runs."""
     problems: tuple[Problem, ...] = ()
+    spark: str = ""
+    """The version of Spark; nothing where there is none."""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -86,8 +89,9 @@ class Status(Result):
         yield from (f"  try: {way}" for way in dict.fromkeys(problem.resolution for problem in self.problems) if way)
         running = sum(node.state == "running" for node in self.nodes)
         every = running == len(self.nodes)
+        what = f"Kafka {self.release}{f' and Spark {self.spark}' if self.spark else ''}"
         yield Cell(
-            f"{self.name}: Kafka {self.release}, {running} of {len(self.nodes)} nodes run, bootstrap {self.bootstrap}",
+            f"{self.name}: {what}, {running} of {len(self.nodes)} nodes run, bootstrap {self.bootstrap}",
             Tone.GOOD if every else Tone.BAD,
         )
         if not every and not self.problems:
@@ -156,7 +160,8 @@ def _row(node: NodeStatus) -> list[str | Cell]:
 
 def _notes(node: NodeStatus) -> Iterable[str]:
     if node.state == "starting" and node.restarts is not None:
-        yield f"no answer at {node.address}"
+        unknown = node.kind == Kind.SPARK_WORKER  # it answers nobody but the master that leads
+        yield "no master that leads knows it" if unknown else f"no answer at {node.address}"
     if node.restart_needed:
         yield "restart needed"
     if node.at_boot is False:

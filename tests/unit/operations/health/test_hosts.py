@@ -8,7 +8,7 @@ from kcluster.errors import UnreachableError
 from kcluster.local import shape
 from kcluster.local.record import Origin
 from kcluster.model.observed import DirectorySeen, HostSeen, NodeSeen, UnitSeen
-from kcluster.operations.health.hosts import Seen, host_checks
+from kcluster.operations.health.hosts import host_checks
 from kcluster.results import Check, Checks
 
 CLUSTER = shape.cluster_of("c", Origin(brokers=3, keepers=1), "")
@@ -18,7 +18,7 @@ DISK = DirectorySeen("kafka", "/", "ext4", 50, 100, empty=False)
 
 def asked(unit: UnitSeen = UP, disk: DirectorySeen = DISK, **lost: UnreachableError) -> dict[str, Check]:
     """The answers when broker-2 is as given and all others are well."""
-    seen: Seen = {
+    seen = {
         node.host.name: lost.get(node.host.name)
         or HostSeen(
             node.host.name,
@@ -31,7 +31,7 @@ def asked(unit: UnitSeen = UP, disk: DirectorySeen = DISK, **lost: UnreachableEr
         )
         for node in CLUSTER.nodes
     }
-    return {check.name: check for check in host_checks(CLUSTER, seen)}
+    return {check.name: check for check in host_checks(CLUSTER, [seen])}
 
 
 def test_hosts_on_which_all_is_well_are_a_yes():
