@@ -45,7 +45,8 @@ class ActionModule(ActionBase):
         return self._install(part.release, install_dir, answer)
 
     def _install(self, wanted, install_dir, answer):
-        make = engine.tarball if isinstance(wanted, SparkRelease) else tarball.tarball
+        spark = isinstance(wanted, SparkRelease)
+        make = engine.tarball if spark else tarball.tarball
         try:
             tar = make(wanted, display.v)
         except KclusterError as problem:
@@ -53,7 +54,8 @@ class ActionModule(ActionBase):
         if answer["free_bytes"] < tar.size + SPARE:
             raise AnsibleActionFail(
                 f"{install_dir} has {answer['free_bytes'] >> 20} MB free, and {wanted.directory} needs "
-                f"{(tar.size + SPARE) >> 20} MB; nothing was sent\ntry: make room there, or change kafka_install_dir"
+                f"{(tar.size + SPARE) >> 20} MB; nothing was sent\ntry: make room there, or change "
+                f"{'spark' if spark else 'kafka'}_install_dir"
             )
         self._send(tar, install_dir, wanted.directory, answer["python"])
         return {**answer, "missing": False, "sha512": tar.sha512, "moved_bytes": tar.size}

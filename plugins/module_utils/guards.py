@@ -15,14 +15,20 @@ _KEPT = re.compile(
 )
 """The names that Kafka and ZooKeeper give to what they keep."""
 
+_OF_SPARK = re.compile(r"jobs|scratch")
+"""The names of what a Spark worker keeps."""
+
 
 def refusal(node):
     """Why a node must not be brought up on this host, and what to do; nothing when it may."""
+    found, ours = "", _KEPT
     if node["kind"] == "zookeeper":
         found = other_server(node["data_dirs"][0], node["id"])
+    elif node["kind"].startswith("spark-"):
+        ours = _OF_SPARK
     else:
         found = next(filter(None, (other_node(path, node) for path in node["data_dirs"])), "")
-    return found or next(filter(None, (unfit(path, node["user"]) for path in node["data_dirs"])), "")
+    return found or next(filter(None, (unfit(path, node["user"], ours) for path in node["data_dirs"])), "")
 
 
 def other_server(data_dir, number):
@@ -54,15 +60,15 @@ def other_node(data_dir, node):
     return ""
 
 
-def unfit(data_dir, user):
-    """Why a data directory cannot be used as it is."""
+def unfit(data_dir, user, ours):
+    """Why a data directory cannot be used as it is; `ours` are the names that may lie in it whoever owns it."""
     point = missing_mount(data_dir)
     if point:
         return f"{data_dir} belongs on the file system of {point}, which is not mounted; mount it: mount {point}"
-    return foreign(data_dir, user)
+    return foreign(data_dir, user, ours)
 
 
-def foreign(data_dir, user):
+def foreign(data_dir, user, ours):
     """Why a directory that holds something else is left alone."""
     try:
         names = set(os.listdir(data_dir)) - {"lost+found"}
@@ -71,11 +77,11 @@ def foreign(data_dir, user):
         return ""
     except NotADirectoryError:
         return f"{data_dir} is not a directory; move it away, or write another one into the inventory"
-    if not names or owner == user or any(_KEPT.fullmatch(name) for name in names):
+    if not names or owner == user or any(ours.fullmatch(name) for name in names):
         return ""
     shown = ", ".join(sorted(names)[:3])
     return (
-        f"{data_dir} belongs to {owner} and holds {shown}, which is neither Kafka's nor ZooKeeper's; "
+        f"{data_dir} belongs to {owner} and holds {shown}, which is not for {user}; "
         "empty it, or write another directory into the inventory"
     )
 

@@ -285,5 +285,5 @@ def ensure(wanted, check_mode):
 def advice(java_home, name):
     """What to do about Java."""
     if java_home:
-        return "\ntry: correct JAVA_HOME in kafka_environment, or remove it"
+        return "\ntry: correct JAVA_HOME in the inventory (kafka_environment, spark_environment), or remove it"
     return f"\ntry: install {name}, or let kcluster do it: kafka_install_java: true"

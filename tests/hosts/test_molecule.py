@@ -58,4 +58,6 @@ def test_a_scenario_fails_whose_check_mode_is_untrue_and_its_hosts_go(
 
 def test_a_scenario_that_is_not_there_is_refused_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["hosts"]) == 2
-    assert capsys.readouterr().err == ("error: no scenario hosts\n  try: cluster, host, kafka, release, zookeeper\n")
+    assert capsys.readouterr().err == (
+        "error: no scenario hosts\n  try: cluster, host, kafka, release, spark, zookeeper\n"
+    )

@@ -44,6 +44,8 @@ def test_the_wheel_holds_the_projects_folders_but_no_inventory_and_no_test(insta
     names = {path.name for path in (installed / "kcluster" / "_project").iterdir()}
     assert names == {"playbooks", "roles", "plugins", "meta", "galaxy.yml", "templates", "spark_jobs"}
     assert not [*installed.rglob("test_*.py"), *installed.rglob("molecule")]
+    of_spark = ("roles/spark/tasks/main.yml", "templates/spark/spark.service.j2", "spark_jobs/run.py")
+    assert all((installed / "kcluster" / "_project" / name).is_file() for name in of_spark)
 
 
 def test_the_wheel_is_the_collection_its_playbooks_run_from(installed: Path, tmp_path: Path) -> None:

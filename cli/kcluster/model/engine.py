@@ -9,7 +9,6 @@ from typing import ClassVar
 from kcluster.model.host import Host
 from kcluster.model.node import Kind, Node, Places
 
-
 PLACES = Places("spark", "spark", "/opt/spark", "/etc/spark", "/var/log/spark")
 """Whose processes they are and where their files lie, unless the inventory says otherwise."""
 

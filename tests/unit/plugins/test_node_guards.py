@@ -56,6 +56,22 @@ def test_foreign_data_is_refused_and_named(
     assert guards.refusal(node(user="kafka")) == ""
 
 
+def test_a_spark_worker_takes_no_directory_of_kafka(
+    guards: ModuleType, tmp_path: Path, own: dict[str, str], node: NewNode, meta: Meta
+) -> None:
+    worker = node(kind="spark-worker", id=0, user="spark")
+    (tmp_path / "data" / "jobs").mkdir(parents=True)
+    (tmp_path / "data" / "scratch").mkdir()
+    assert guards.refusal(worker) == ""  # of a worker that ran under another account
+    (tmp_path / "data" / "jobs").rmdir()
+    (tmp_path / "data" / "scratch").rmdir()
+    meta(version=0, broker_id=0, cluster_id="any")
+    assert guards.refusal(worker) == (
+        f"{tmp_path}/data belongs to {own['owner']} and holds meta.properties, which is not for spark; "
+        "empty it, or write another directory into the inventory"
+    )
+
+
 @pytest.mark.parametrize("promise", ["fstab", "unit"])
 def test_a_disk_that_should_be_mounted_and_is_not_is_refused(
     guards: ModuleType, tmp_path: Path, promise: str, node: NewNode

@@ -44,6 +44,33 @@ def test_the_module_is_told_all_it_needs_as_plain_json(wanted: Any) -> None:
     assert [folder["path"] for folder in told["directories"]] == ["/etc/kafka", "/var/log/kafka", "/var/lib/kafka"]
 
 
+def test_a_spark_worker_has_an_account_a_release_and_folders_of_its_own(plugin: Plugin, project: Path) -> None:
+    cluster = inventory.read(project / "tests/golden/spark/inventory.yml")
+    assert cluster.engine
+    worker = plugin("plugin_utils.wanted").Wanted.of(cluster, cluster.engine.workers[1])
+    told = json.loads(json.dumps(worker.told))
+    assert (told["name"], told["kind"], told["unit"]) == ("spark-worker-h4", "spark-worker", "spark-worker")
+    assert (told["user"], told["release_dir"], told["format"]) == ("spark", "/opt/spark/spark-4.1.3", False)
+    assert [folder["path"] for folder in told["directories"]] == ["/etc/spark", "/var/log/spark", "/data/spark"]
+    modes = {file["path"]: (file["group"], file["mode"]) for file in told["files"]}
+    assert modes["/etc/spark/spark-worker.properties"] == ("spark", "0640")
+    config = next(file for file in worker.files if file.role is Role.CONFIG)
+    assert "spark.authenticate.secret=open sesame\n" in config.text
+    old = config.text.replace("open sesame", "geheim")
+    assert worker.reasons({"release": "spark-4.1.3", "files": {}}, {}) == ()
+    reasons = worker.reasons({"release": "spark-4.1.3", "files": {config.path: old}}, {})
+    assert reasons == ("spark.authenticate.secret (a secret changes)",)
+
+
+def test_a_part_that_is_not_there_is_answered_with_what_to_do(plugin: Plugin, cluster: Cluster) -> None:
+    reading = plugin("plugin_utils.cluster")
+    assert reading.part(cluster, {}) is cluster
+    with pytest.raises(reading.AnsibleActionFail, match="has no Spark\ntry: put hosts into the groups spark_master"):
+        reading.part(cluster, {"part": "spark"})
+    with pytest.raises(reading.AnsibleActionFail, match="there is no part flink"):
+        reading.part(cluster, {"part": "flink"})
+
+
 def test_a_process_that_was_started_with_this_needs_no_restart(wanted: Any) -> None:
     assert wanted.reasons({"release": "kafka_2.13-3.9.2", "files": {}}, {}) == ()
 
