@@ -65,8 +65,14 @@ def submit(
         bool, typer.Option("--follow", help="Stay and show each batch; Ctrl-C ends the job after the one in hand.")
     ] = False,
     master: Annotated[
-        str, typer.Option("--master", metavar="MASTER", help="Where Spark runs: spark://..., yarn, k8s://...")
-    ] = "local[*]",
+        str,
+        typer.Option(
+            "--master",
+            metavar="MASTER",
+            help="Where Spark runs: spark://..., yarn, k8s://..., local[2]; without, the inventory's Spark, "
+            "and this machine where it has none.",
+        ),
+    ] = "",
     job_name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="The job's name; without, the one of its file.")
     ] = "",
@@ -108,7 +114,8 @@ def submit(
         raise UsageError("--once shows each batch already", resolution="leave out --follow")
     target = Target(inventory, name, bootstrap, client_config)
     cluster = bootstrap.partition(",")[0].replace(":", "_") if bootstrap else target.cluster.name
-    wish = operation.Wish(job, config, job_name, master, target.client, shared_path, once, follow, dry_run)
+    engine = None if bootstrap else target.cluster.engine
+    wish = operation.Wish(job, config, job_name, master, engine, target.client, shared_path, once, follow, dry_run)
     return operation.submit(target.kafka, cluster, wish, show.progress)
 
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import re
 import shlex
+import socket
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from kcluster import paths
 from kcluster.clients.spark import archive
 from kcluster.clients.spark.runtime import Runtime
+from kcluster.errors import UnreachableError
 
 LOGGING = Path(__file__).parent / "log4j2.properties"
 """Warnings and errors into the log, and nothing of what Spark tells all day."""
 PROPERTIES = "spark.properties"
 """The file beside a job's settings with Spark's own: values there are in no process list."""
+UMASK = "002"
+"""Who is in the group of a folder writes what is in it: executors run as another user than the driver."""
 
 _JVM = "spark.driver.extraJavaOptions"
 """Ours are the log, the archive of classes, and the collector that takes the least of the cores: nobody waits for a
@@ -29,19 +34,34 @@ class Line:
 
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
+    umask: str = ""
+    """Empty: that of whoever starts it."""
 
     def __str__(self) -> str:
         """Ready to paste into a shell."""
-        return shlex.join(["env", *(f"{key}={value}" for key, value in self.environment.items()), *self.command])
+        words = ["env", *(f"{key}={value}" for key, value in self.environment.items()), *self.command]
+        return f"umask {self.umask}; {shlex.join(words)}" if self.umask else shlex.join(words)
+
+    @property
+    def process(self) -> Sequence[str]:
+        """The words of the process that runs it."""
+        return (
+            ["/bin/sh", "-c", f'umask {self.umask} && exec "$@"', "sh", *self.command] if self.umask else self.command
+        )
 
     def with_options(self, *more: str) -> Line:
         """The same with more words at its end."""
-        return Line([*self.command, *more], self.environment)
+        return replace(self, command=[*self.command, *more])
 
 
 def local(master: str) -> bool:
     """Whether this master means this machine alone."""
     return master.startswith("local")
+
+
+def standalone(master: str) -> bool:
+    """Whether this master is Spark's own, as the inventory's is."""
+    return master.startswith("spark://")
 
 
 def program() -> Path:
@@ -54,17 +74,46 @@ def plain(folder: Path, bootstrap: str) -> Line:
     return Line([sys.executable, *_wish(folder, bootstrap)])
 
 
-def submit(runtime: Runtime, jars: Sequence[Path], master: str, folder: Path, bootstrap: str) -> Line:
-    """The line of a job that runs on Spark."""
+def submit(
+    runtime: Runtime, jars: Sequence[Path], master: str, folder: Path, bootstrap: str, *, jars_there: bool = False
+) -> Line:
+    """The line of a job that runs on Spark; `jars_there` when its hosts have them, and only the driver does not."""
     environment = {"SPARK_HOME": str(runtime.spark_home), "JAVA_HOME": str(runtime.java_home)}
-    if local(master):
-        # Without the address Spark asks the name service for this machine's, and warns or fails where that has none.
-        environment |= {"PYSPARK_PYTHON": str(runtime.python), "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment |= _surroundings(runtime, master)
+    options = ["--master", master, "--name", folder.name]
+    listed = [str(jar) for jar in jars]
+    if jars_there:
+        # Behind Spark's own: in front of them the archive of classes would not fit any more.
+        environment["SPARK_DIST_CLASSPATH"] = ":".join(listed)
     else:
-        environment |= {"PYSPARK_DRIVER_PYTHON": str(runtime.python)}
-    options = ["--master", master, "--name", folder.name, "--jars", ",".join(map(str, jars))]
+        options += ["--jars", ",".join(listed)]
     options += ["--properties-file", str(folder / PROPERTIES), "--load-spark-defaults"]
-    return Line([str(runtime.submit), *options, *_wish(folder, bootstrap)], environment)
+    command = [str(runtime.submit), *options, *_wish(folder, bootstrap)]
+    return Line(command, environment, UMASK if standalone(master) else "")
+
+
+def _surroundings(runtime: Runtime, master: str) -> dict[str, str]:
+    """Which Python, and the address of the driver; without it Spark asks the name service, which may know none."""
+    if local(master):
+        return {"PYSPARK_PYTHON": str(runtime.python), "SPARK_LOCAL_IP": "127.0.0.1"}
+    python = {"PYSPARK_DRIVER_PYTHON": str(runtime.python)}
+    if not standalone(master):
+        return python
+    address = _address(master)
+    # As its name too: executors call the driver by it, and may not know what this machine's name service knows.
+    return {**python, "SPARK_LOCAL_IP": address, "SPARK_LOCAL_HOSTNAME": address}
+
+
+def _address(master: str) -> str:
+    """The address of this machine on its way to a master; nothing is sent to find it."""
+    first = urlsplit(master.partition(",")[0])
+    try:
+        ((family, _, _, _, there), *_) = socket.getaddrinfo(first.hostname, first.port or 7077, type=socket.SOCK_DGRAM)
+        with socket.socket(family, socket.SOCK_DGRAM) as way:
+            way.connect(there)
+            return str(way.getsockname()[0])
+    except (OSError, ValueError) as problem:
+        raise UnreachableError(f"there is no way to the master {first.netloc}: {problem}") from problem
 
 
 def properties(runtime: Runtime | None, settings: Mapping[str, str]) -> str:

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPException
+from typing import Any
 from urllib.request import ProxyHandler, build_opener
 
 from kcluster.errors import UnreachableError
 
 _WITHIN = 2.0
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a worker that lives has for executors, and what of it nobody uses."""
+
+    cores: int
+    free_cores: int
+    memory: int
+    """MiB, as is what is free of it."""
+    free_memory: int
 
 
 @dataclass(frozen=True)
@@ -21,6 +33,10 @@ class MasterState:
     """"ALIVE" when it leads, "STANDBY" when another does, "RECOVERING" in between."""
     workers: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """The state of each worker, by its address and port; one that came back is there twice, and then it is ALIVE."""
+    rooms: Sequence[Room] = ()
+    """What each worker has that is ALIVE."""
+    cores: Mapping[str, int] = field(default_factory=dict)
+    """How many cores each job has now, by its name."""
 
     @property
     def leads(self) -> bool:
@@ -38,6 +54,11 @@ def state(host: str, web_port: int) -> MasterState:
         for one in told["workers"]:
             if workers.get(at := (one["host"], one["port"])) != "ALIVE":
                 workers[at] = one["state"]
-        return MasterState(told["status"], workers)
-    except (OSError, HTTPException, ValueError, KeyError) as problem:
+        rooms = [_room(one) for one in told["workers"] if one["state"] == "ALIVE"]
+        return MasterState(told["status"], workers, rooms, {one["name"]: one["cores"] for one in told["activeapps"]})
+    except (OSError, HTTPException, ValueError, KeyError, TypeError) as problem:
         raise UnreachableError(f"no Spark master answers at {host}:{web_port}: {problem}") from problem
+
+
+def _room(told: Mapping[str, Any]) -> Room:
+    return Room(told["cores"], told["coresfree"], told["memory"], told["memoryfree"])

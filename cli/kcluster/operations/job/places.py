@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -117,7 +118,7 @@ def _writable(folder: Path, what: str) -> None:
     """Try it: root may write where the mode says no, and may not where the mode says yes."""
     probe = folder / ".kcluster-probe"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        _make(folder)
         probe.write_text("")
         probe.unlink()
     except OSError as problem:
@@ -125,6 +126,17 @@ def _writable(folder: Path, what: str) -> None:
             f"the {what} {folder} cannot be written: {problem.strerror}",
             resolution=f"repair it, or give the job another {'sink.path' if what == 'sink' else what} in its file",
         ) from problem
+
+
+def _make(folder: Path) -> None:
+    """Make a folder; in one that hands on its group, that group may write here too: executors may run in it."""
+    if folder.is_dir():
+        return
+    _make(folder.parent)
+    folder.mkdir(exist_ok=True)
+    mode = folder.stat().st_mode
+    if mode & stat.S_ISGID:
+        folder.chmod(stat.S_IMODE(mode) | stat.S_IWGRP)
 
 
 def _owner(folder: Path) -> Mapping[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,12 @@ from kcluster.clients.spark import archive, connector, line, runtime
 from kcluster.errors import LockedError, UsageError
 from kcluster.jobs import Job, Record
 from kcluster.model.client import Client
+from kcluster.model.engine import Engine
 from kcluster.operations.job import places, preflight, security, settings
 from kcluster.operations.job.watch import Followed, follow, gone, until_running
+from kcluster.operations.job.where import LOCAL, Where, where
 from kcluster.results import Block, Cell, Progress, Result, Tone
 
-LOCAL = "local[*]"
 WRITTEN = {"dead_letters": ".dead-letters", "alerts": ".alerts"}
 """Settings that name a topic the job writes to, and how its name ends when the file leaves it to us."""
 
@@ -34,6 +35,9 @@ class Wish:
     file: Path | None = None
     name: str = ""
     master: str = ""
+    """Empty: the engine, and without one this machine."""
+    engine: Engine | None = None
+    """The Spark of the inventory."""
     client: Client = field(default_factory=Client)
     shared_path: bool = False
     once: bool = False
@@ -136,18 +140,25 @@ def _prepared(kafka: Kafka, folder: Path, asked: Mapping[str, Any], wish: Wish, 
     """Every check, the cheap ones first; then the files that the job reads."""
     _not_running(folder)
     spark = runtime.require() if "spark" in asked else None
-    master = (wish.master or LOCAL) if spark else ""
+    place = where(wish.engine, wish.master) if spark else Where("")
     clients = security.clients(wish.client)
     metadata = kafka.metadata()
     known = of_metadata(metadata)
     read = preflight.present(known, asked["topics"])
-    _places(asked, master, str(metadata.cluster_id), shared_path=wish.shared_path)
+    _places(asked, place.master, str(metadata.cluster_id), shared_path=wish.shared_path)
+    told = {**place.settings(asked["spark"], progress), **asked["spark"]} if spark else {}
     jars = connector.jars(progress) if spark else []
     preflight.written(kafka, known, _outputs(asked), read[0], progress, dry=wish.dry_run)
-    _write(folder, asked, clients, spark)
-    run = line.submit(spark, jars, master, folder, kafka.bootstrap) if spark else line.plain(folder, kafka.bootstrap)
+    _write(folder, asked, clients, line.properties(spark, told))
+    run = _line(spark, jars, place, folder, kafka.bootstrap)
     run = run.with_options("--once") if wish.once else run
-    return Prepared(folder, asked, run, spark, str(metadata.cluster_id), kafka.bootstrap, master, wish.once)
+    return Prepared(folder, asked, run, spark, str(metadata.cluster_id), kafka.bootstrap, place.master, wish.once)
+
+
+def _line(spark: runtime.Runtime | None, jars: Sequence[Path], place: Where, folder: Path, bootstrap: str) -> line.Line:
+    if spark is None:
+        return line.plain(folder, bootstrap)
+    return line.submit(spark, jars, place.master, folder, bootstrap, jars_there=place.engine is not None)
 
 
 def _not_running(folder: Path) -> None:
@@ -175,12 +186,12 @@ def _places(asked: Mapping[str, Any], master: str, cluster_id: str, *, shared_pa
         places.belongs(sink, checkpoint)
 
 
-def _write(folder: Path, asked: Mapping[str, Any], clients: Mapping[str, Any], spark: runtime.Runtime | None) -> None:
+def _write(folder: Path, asked: Mapping[str, Any], clients: Mapping[str, Any], properties: str) -> None:
     """The files that the job reads; those with passwords are for the owner only."""
     jobs.save(folder / "job.json", _without_empty(asked))
     (folder / line.PROPERTIES).unlink(missing_ok=True)
     with open(os.open(folder / line.PROPERTIES, os.O_WRONLY | os.O_CREAT, 0o600), "w") as out:
-        out.write(line.properties(spark, asked.get("spark", {})))
+        out.write(properties)
     if clients:
         jobs.save(folder / "clients.json", clients)
     else:
@@ -213,7 +224,7 @@ def _started(prepared: Prepared, cluster: str) -> tuple[Job, int]:
     if not os.access(prepared.line.command[0], os.X_OK):
         raise UsageError(f"{prepared.line.command[0]} cannot be run", resolution=runtime.INSTALL)
     with processes.undisturbed():
-        process = processes.start(prepared.line.command, environment=environment, directory=folder, output=log)
+        process = processes.start(prepared.line.process, environment=environment, directory=folder, output=log)
         record = Record(
             job=asked["job"],
             name=asked["name"],

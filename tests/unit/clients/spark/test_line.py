@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from kcluster.clients.spark import line, runtime
-from kcluster.errors import RefusedError
+from kcluster.errors import RefusedError, UnreachableError
 
 HERE = runtime.Runtime(Path("/opt/spark home"), Path("/opt/java"), Path("/opt/python"))
 
@@ -34,6 +35,25 @@ def test_on_other_machines_only_the_driver_uses_this_python_and_no_address_is_fo
         "PYSPARK_DRIVER_PYTHON": "/opt/python",
     }
     assert made.command[made.command.index("--master") + 1] == "yarn"
+    assert made.process == made.command
+
+
+def test_for_a_master_of_spark_the_driver_says_the_address_that_leads_there_and_lets_its_group_write() -> None:
+    made = line.submit(HERE, [], "spark://127.0.0.9:7077,127.0.0.8:7077", Path("/jobs/one"), "h:9092")
+    assert made.environment["SPARK_LOCAL_IP"] == made.environment["SPARK_LOCAL_HOSTNAME"] == "127.0.0.1"
+    assert str(made).startswith("umask 002; env 'SPARK_HOME=/opt/spark home' ")
+    shown = line.Line(["sh", "-c", "umask"], umask=made.umask)
+    assert subprocess.check_output(shown.process, text=True) == "0002\n"
+    assert subprocess.check_output(["sh", "-c", str(shown)], text=True) == "0002\n"
+    with pytest.raises(UnreachableError, match=r"no way to the master no\.such\.host:7077"):
+        line.submit(HERE, [], "spark://no.such.host:7077", Path("/jobs/one"), "h:9092")
+
+
+def test_jars_that_the_hosts_have_are_given_to_the_driver_and_not_sent() -> None:
+    jars = [Path("/c/a.jar"), Path("/c/b.jar")]
+    made = line.submit(HERE, jars, "spark://127.0.0.1:7077", Path("/jobs/one"), "h:9092", jars_there=True)
+    assert made.environment["SPARK_DIST_CLASSPATH"] == "/c/a.jar:/c/b.jar"
+    assert "--jars" not in made.command
 
 
 def test_our_logging_stands_beside_the_users_own_options_of_the_jvm() -> None:

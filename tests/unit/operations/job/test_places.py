@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,6 +92,17 @@ def test_a_full_disk_and_a_file_in_place_of_a_folder_are_refused(
     monkeypatch.setattr(places, "LEAST_FREE", 1 << 62)
     with pytest.raises(RefusedError, match="is full"):
         places.writable(str(tmp_path))
+
+
+def test_folders_in_one_that_hands_on_its_group_may_be_written_by_it(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    places.writable(str(shared / "own"))
+    assert not (shared / "own").stat().st_mode & stat.S_IWGRP
+    shared.chmod(0o2775)
+    places.writable(str(shared / "lake" / "table"))
+    for folder in (shared / "lake", shared / "lake" / "table"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o2775
 
 
 def test_folders_of_this_machine_are_for_a_master_of_this_machine(tmp_path: Path) -> None:
