@@ -66,7 +66,11 @@ class ActionModule(ActionBase):
             RECEIVER.read_bytes() + f"\nreceive({install_dir!r}, {name!r}, {tar.sha512!r}, {tar.size})\n".encode()
         )
         ahead = f"import sys; exec(sys.stdin.buffer.read({len(receiver)}))"
-        with tarball.turn(), tar.path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as content:
+        with (
+            tarball.turn(tar.size),
+            tar.path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as content,
+        ):
             done = self._low_level_execute_command(
                 f"{shlex.quote(python)} -c {shlex.quote(ahead)}", in_data=b"".join([receiver, content])
             )

@@ -16,8 +16,8 @@ from kcluster.releases import archive, cache
 from kcluster.releases.fetch import fetch
 from kcluster.results import Progress
 
-_PUSHES = 8
-"""How many hosts are sent a release at once: the sender holds it in memory for each, and its network is shared."""
+_AT_ONCE = 1 << 30
+"""How many bytes are on their way at once: the sender holds a release in memory for each host that it sends it to."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,10 @@ def forget(tar: Tarball) -> None:
 
 
 @contextmanager
-def turn() -> Iterator[None]:
-    """Wait until few enough others send a release from this machine."""
-    for number in range(_PUSHES):
+def turn(size: int) -> Iterator[None]:
+    """Wait until few enough others send a release of such a size from this machine."""
+    turns = max(1, _AT_ONCE // size)
+    for number in range(turns):
         with _slot(number).open("w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,7 +67,7 @@ def turn() -> Iterator[None]:
                 continue
             yield
             return
-    with _lock(_slot(os.getpid() % _PUSHES).name):
+    with _lock(_slot(os.getpid() % turns).name):
         yield
 
 

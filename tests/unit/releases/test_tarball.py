@@ -74,12 +74,12 @@ def test_a_damaged_or_half_written_one_is_noticed_and_made_again(home: Path) -> 
 
 
 def test_only_so_many_send_at_once_and_the_next_waits_for_a_turn(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tarball, "_PUSHES", 2)
+    monkeypatch.setattr(tarball, "_AT_ONCE", 20)
     sending: list[int] = []
     most: list[int] = []
 
     def send(number: int) -> None:
-        with tarball.turn():
+        with tarball.turn(10):
             sending.append(number)
             most.append(len(sending))
             sending.remove(number)
