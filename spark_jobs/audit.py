@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs import offsets, sink
-from spark_jobs.balance import FULL, SPAN, Partition
+from spark_jobs import journal, offsets, sinks
+from spark_jobs.balance import FULL, SPAN, Offsets, Partition
 from spark_jobs.folder import Folder
 from spark_jobs.session import session
 from spark_jobs.topics import Topics
@@ -27,7 +27,7 @@ Partitions = dict[tuple[str, int], Partition]
 
 def run(settings: Settings, bootstrap: str, desk: Desk) -> bool:
     """Audit the job, write it down, and say whether it balances."""
-    spark = session(f"{settings.name}-audit", settings.spark)
+    spark = session(f"{settings.name}-audit", {**sinks.needs(settings.sink), **settings.spark})
     topics = Topics(settings.name, {**desk.clients("librdkafka"), "bootstrap.servers": bootstrap})
     result = audit(spark, settings, topics)
     write(desk.folder, result)
@@ -45,11 +45,11 @@ def audit(spark: SparkSession, settings: Settings, topics: Topics) -> dict[str, 
     """The account of each partition, and what is wrong."""
     table, checkpoint = Folder(spark, settings.sink.path), Folder(spark, settings.checkpoint)
     committed = offsets.committed(checkpoint)
-    batches, files = _finished(table)
+    batches = _finished(table)
     partitions = _read(batches)
     problems = [*_sequence(batches, committed), *_holes(batches)]
-    if files:
-        _rows(spark.read.schema("_topic string, _partition int, _offset long"), table, files, partitions)
+    if (rows := sinks.of(spark, settings.sink, table).rows()) is not None:
+        _rows(rows, partitions, _in_hand(table, checkpoint, batches))
     life = offsets.identity(checkpoint)
     own = (each for each in topics.letters(settings.dead_letters) if each.get("checkpoint") == life)
     _letters(own, partitions)
@@ -68,20 +68,19 @@ def _result(partitions: list[Partition], problems: list[str]) -> dict[str, Any]:
     }
 
 
-def _finished(table: Folder) -> tuple[list[dict[str, Any]], list[str]]:
-    """The batches that are done, and the table's files but for those of a batch in hand.
+def _finished(table: Folder) -> list[dict[str, Any]]:
+    """The batches that are done: a job may run meanwhile, and what is described and not staged any more is done."""
+    described = journal.batches(table)
+    staged = {name.split("/")[2].removesuffix("-dead") for name in table.files(journal.STAGED)}
+    return [batch for batch in described if str(batch["batch"]) not in staged]
 
-    A job may run meanwhile. What is described first, and then not staged any more, is done; files of batches that are
-    described later are of no concern.
-    """
-    described = sink.batches(table)
-    staged = {name.split("/")[2].removesuffix("-dead") for name in table.files(sink.STAGED)}
-    done = [batch for batch in described if str(batch["batch"]) not in staged]
-    files = [name for name in table.files("") if name.endswith(".parquet") and not name.startswith("_kcluster/")]
-    known = {batch["batch"] for batch in done}
-    later = (batch for batch in sink.batches(table) if batch["batch"] not in known)
-    in_hand = {place for batch in later for _, place in batch["files"]}
-    return done, [name for name in files if name not in in_hand]
+
+def _in_hand(table: Folder, checkpoint: Folder, done: list[dict[str, Any]]) -> dict[tuple[str, int], Offsets]:
+    """What was read since the batches that are done: its rows may be there already, and are of no concern."""
+    number = offsets.begun(checkpoint)
+    begun = [{"batch": number, "ranges": offsets.covered(checkpoint, number)}] if number >= 0 else []
+    before, now = _read(done), _read([*journal.batches(table), *begun])
+    return {place: partition.read.without(_at(before, *place).read) for place, partition in now.items()}
 
 
 def _read(batches: Iterable[dict[str, Any]]) -> Partitions:
@@ -129,9 +128,8 @@ def _holes(batches: list[dict[str, Any]]) -> Iterator[str]:
         ends[topic, partition] = max(before, end)
 
 
-def _rows(reader: Any, table: Folder, files: list[str], partitions: Partitions) -> None:
+def _rows(rows: DataFrame, partitions: Partitions, in_hand: dict[tuple[str, int], Offsets]) -> None:
     """Note which offsets are rows of the table, and which ones twice."""
-    rows = reader.option("recursiveFileLookup", "true").parquet(*(table.within(name) for name in files))
     repeated = 0
     for topic, number, bucket, count, bits in _bitmaps(rows).toLocalIterator():
         found = FULL if bits is None else int.from_bytes(bits, "little")
@@ -140,6 +138,12 @@ def _rows(reader: Any, table: Folder, files: list[str], partitions: Partitions) 
     if repeated:
         for topic, number, offset in _repeated(rows):
             _at(partitions, topic, number).twice.add(offset)
+    for place, unfinished in in_hand.items():
+        if (partition := partitions.get(place)) is not None:
+            partition.rows = partition.rows.without(unfinished)
+            partition.twice = {offset for offset in partition.twice if offset not in unfinished}
+            if not (partition.read.buckets or partition.rows.buckets):
+                del partitions[place]  # nothing is done of it yet
 
 
 def _bitmaps(rows: DataFrame) -> DataFrame:

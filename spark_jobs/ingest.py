@@ -1,4 +1,4 @@
-"""Topics to Parquet: each record once, and what does not fit into a dead-letter topic with its reason.
+"""Topics to Parquet, Delta or Iceberg, each record once; what does not fit to a dead-letter topic with its reason.
 
 spark-submit --jars KAFKA_CONNECTOR_JARS spark_jobs/run.py ingest.yml --bootstrap HOST:PORT --once
 """
@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs import offsets, ready, sink, source, transform
+from spark_jobs import journal, offsets, ready, sinks, source, transform
 from spark_jobs.causes import Refused
 from spark_jobs.folder import Folder
 from spark_jobs.letters import Letters
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from spark_jobs.desk import Desk
     from spark_jobs.settings.ingest import Settings
+    from spark_jobs.sinks.base import Sink
 
 
 GONE = "to go on without them set when_data_is_gone: continue in the job's file; `kcluster job audit` names them"
@@ -35,16 +36,17 @@ def run(settings: Settings, bootstrap: str, desk: Desk, *, once: bool) -> str:
     """Run the job until it has read what is there (`once`), or until it is stopped."""
     from pyspark.errors import StreamingQueryException
 
-    spark = session(settings.name, settings.spark)
+    spark = session(settings.name, {**sinks.needs(settings.sink), **settings.spark})
     table, checkpoint = Folder(spark, settings.sink.path), Folder(spark, settings.checkpoint)
+    sink = sinks.of(spark, settings.sink, table)
     client = {"bootstrap.servers": bootstrap, **desk.clients("librdkafka")}
-    ready.check(spark, settings, table, checkpoint)
+    ready.check(spark, settings, sink, checkpoint)
     batches = Batches()
 
     def take(records: DataFrame, number: int) -> None:
         with batches.one():
             letters = Letters(settings.name, offsets.identity(checkpoint), settings.dead_letters, client)
-            ingest(records, number, settings, table, checkpoint, letters)
+            ingest(records, number, settings, sink, checkpoint, letters)
 
     records = source.stream(spark, settings, bootstrap, desk.clients("java"))
     trigger = {"availableNow": True} if once else {"processingTime": interval(settings.every)}
@@ -60,42 +62,42 @@ def run(settings: Settings, bootstrap: str, desk: Desk, *, once: bool) -> str:
 
 
 def ingest(
-    records: DataFrame, number: int, settings: Settings, table: Folder, checkpoint: Folder, letters: Letters
+    records: DataFrame, number: int, settings: Settings, sink: Sink, checkpoint: Folder, letters: Letters
 ) -> None:
     """One batch, also one that a run before began: written, described, published, and its dead letters sent."""
-    sink.fold(table, number)
-    batch = table.load(sink.description(number))
+    table = sink.folder
+    journal.fold(table, number)
+    batch = table.load(journal.description(number))
     if batch is None:
-        batch = _written(records, number, settings, table, checkpoint)
-        table.save(sink.description(number), batch)
-    sink.publish(table, batch)
+        batch = _written(records, number, settings, sink, checkpoint)
+        table.save(journal.description(number), batch)
+    sink.publish(batch)
     if batch["dead"] and table.exists(_dead(number)):  # they go away only after they were sent
         letters.send(lambda: _letters(records.sparkSession, table, number), number)
-    table.remove(f"{sink.STAGED}/{number}")
+    table.remove(f"{journal.STAGED}/{number}")
     table.remove(_dead(number))
 
 
-def _written(records: DataFrame, number: int, settings: Settings, table: Folder, checkpoint: Folder) -> dict[str, Any]:
-    """Write the rows beside the table, and the dead letters too if there are any; what the batch consists of."""
-    judged = transform.judged(records, settings)
-    files = sink.stage(transform.rows(judged), settings.sink, table, number)
+def _written(records: DataFrame, number: int, settings: Settings, sink: Sink, checkpoint: Folder) -> dict[str, Any]:
+    """Write the rows, and the dead letters beside the table if there are any; what the batch consists of."""
+    judged, life = transform.judged(records, settings), offsets.identity(checkpoint)
+    written = sink.write(transform.rows(judged), life, number)
     ranges = offsets.covered(checkpoint, number)
-    read, rows = offsets.count(ranges), sink.written(records.sparkSession, table, files)
-    dead = 0
-    if rows < read:  # records are missing among the rows: dead letters, or offsets without a record
+    read, table, dead = offsets.count(ranges), sink.folder, 0
+    if written.rows < read:  # records are missing among the rows: dead letters, or offsets without a record
         letters = transform.dead_letters(judged).write.option("maxRecordsPerFile", LETTERS)
         letters.mode("overwrite").parquet(table.within(_dead(number)))
         dead = records.sparkSession.read.parquet(table.within(_dead(number))).count()
     return {
         "first": number,
         "batch": number,
-        "checkpoint": offsets.identity(checkpoint),
+        "checkpoint": life,
         "at": time.time(),
         "ranges": ranges,
         "read": read,
-        "rows": rows,
+        "rows": written.rows,
         "dead": dead,
-        "files": files,
+        "files": written.files,
     }
 
 
@@ -107,12 +109,12 @@ def _letters(spark: SparkSession, table: Folder, number: int) -> Iterator[Any]:
 
 
 def _dead(number: int) -> str:
-    return f"{sink.STAGED}/{number}-dead"
+    return f"{journal.STAGED}/{number}-dead"
 
 
 def _counts(table: Folder, number: int) -> dict[str, Any]:
     """What a batch's description adds to its progress."""
-    batch = table.load(sink.description(number)) or {}
+    batch = table.load(journal.description(number)) or {}
     # Spark counts a record once for each time it was read, so the description is asked for the records too.
     names = {"records": "read", "rows": "rows", "dead": "dead"}
     return {name: batch[key] for name, key in names.items() if key in batch}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs import offsets, sink, transform
+from spark_jobs import journal, offsets, transform
 from spark_jobs.causes import Refused
 from spark_jobs.folder import Folder
 
@@ -13,18 +13,21 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from spark_jobs.settings.ingest import Settings
+    from spark_jobs.sinks.base import Sink
 
 SCHEMA = "_kcluster/schema.json"
-"""The columns of a table, and the folders they are in."""
+"""The columns of a table, the folders they are in, and the format."""
 
 ANEW = "to begin anew, give the job a new checkpoint and a new sink.path"
 
 
-def check(spark: SparkSession, settings: Settings, table: Folder, checkpoint: Folder) -> None:
+def check(spark: SparkSession, settings: Settings, sink: Sink, checkpoint: Folder) -> None:
     """Refuse what would fail or go wrong after the first batch; note the table's columns."""
     columns = _columns(spark, settings)
-    _together(table, checkpoint)
-    _fits(columns, settings, table)
+    _together(sink, checkpoint)
+    known = _fits(columns, settings, sink.folder)
+    sink.prepare(columns)
+    sink.folder.save(SCHEMA, known)
 
 
 def _columns(spark: SparkSession, settings: Settings) -> StructType:
@@ -66,34 +69,46 @@ def _wrong(spark: SparkSession, settings: Settings) -> str:
     return "format"
 
 
-def _together(table: Folder, checkpoint: Folder) -> None:
+def _together(sink: Sink, checkpoint: Folder) -> None:
     """Refuse a checkpoint and a table that do not know of each other."""
     life, begun, done = offsets.identity(checkpoint), offsets.begun(checkpoint), offsets.committed(checkpoint)
-    described = sink.newest(table)
-    if described < 0 and any(_is_data(name) for name in table.files("")):
+    table = sink.folder
+    described = journal.newest(table)
+    if described < 0 and not table.exists(SCHEMA) and any(_is_data(name) for name in table.files("")):
         raise Refused(f"{table.path} holds files that no job of this kind wrote", "give the job another sink.path")
     if done > described:
         raise Refused(
             f"the checkpoint has read up to batch {done}, and the sink holds batches up to {described}",
             f"put the sink back where it was; {ANEW}",
         )
-    last = sink.load(table, described)
-    if begun < described or (last and last["checkpoint"] != life):
+    number, whose = _last(sink, described)
+    if begun < number or (number >= 0 and whose != life):
         raise Refused(
-            f"the sink holds batches up to {described} of another checkpoint",
+            f"the sink holds batches up to {number} of another checkpoint",
             f"give the job the checkpoint that it had; {ANEW}",
         )
+
+
+def _last(sink: Sink, described: int) -> tuple[int, str]:
+    """The last batch in the sink and its checkpoint: of a batch that was cut off only the table itself may know."""
+    if (mark := sink.newest()) and mark.batch > described:
+        return mark.batch, mark.checkpoint
+    told = journal.load(sink.folder, described)
+    return described, told["checkpoint"] if told else ""
 
 
 def _is_data(name: str) -> bool:
     return name.endswith(".parquet") and not name.startswith("_")
 
 
-def _fits(columns: StructType, settings: Settings, table: Folder) -> None:
-    """Refuse columns that the table does not have or has otherwise; note the new ones when the file allows them."""
+def _fits(columns: StructType, settings: Settings, table: Folder) -> dict[str, Any]:
+    """Refuse columns that the table does not have or has otherwise; the columns it will have, new ones if allowed."""
     wanted = {field.name: field.dataType.simpleString() for field in columns}
-    known: dict[str, Any] = table.load(SCHEMA) or {"columns": wanted, "partition_by": list(settings.sink.partition_by)}
+    asked = {"columns": wanted, "partition_by": list(settings.sink.partition_by), "format": settings.sink.format}
+    known: dict[str, Any] = table.load(SCHEMA) or asked
     way_out = f"give the job a new checkpoint and a new sink.path, or put it back; the table is {table.path}"
+    if (held := known.get("format", settings.sink.format)) != settings.sink.format:
+        raise Refused(f"the table is {held}, and the job's file says {settings.sink.format}", way_out)
     for name, kind in known["columns"].items():
         if name not in wanted:
             raise Refused(f"column {name} is gone from the job's file, and the table has it", way_out)
@@ -104,4 +119,4 @@ def _fits(columns: StructType, settings: Settings, table: Folder) -> None:
     new = [name for name in wanted if name not in known["columns"]]
     if new and settings.sink.new_columns != "add":
         raise Refused(f"the table has no column {', '.join(new)}", "set sink.new_columns: add in the job's file")
-    table.save(SCHEMA, {**known, "columns": {**known["columns"], **wanted}})
+    return {**asked, "columns": {**known["columns"], **wanted}}

@@ -20,7 +20,7 @@ FIXED = _CODECS | {"group.id", "auto.offset.reset", "enable.auto.commit", "inter
 class Sink:
     """Where the rows go."""
 
-    kind: Literal["parquet"] = "parquet"
+    format: Literal["parquet", "delta", "iceberg"] = "parquet"
     path: str = ""
     """A folder that the driver and every executor reach; empty: kcluster's own folder for this job."""
     partition_by: tuple[str, ...] = ()

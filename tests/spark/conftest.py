@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 PATIENCE = 400.0
 """Seconds within which a job on a busy machine has done what a test waits for."""
 
+EVERY = {"format": {"kind": "avro"}, "sink": {"format": "delta"}}, {"sink": {"format": "iceberg"}}
+"""Settings of jobs that together need every jar there is besides those for Kafka."""
+
 Found = TypeVar("Found")
 
 
@@ -30,6 +33,8 @@ Found = TypeVar("Found")
 def spark() -> Iterator[SparkSession]:
     """One local session for all tests, with the settings of the jobs."""
     from spark_jobs.session import session
+    from spark_jobs.settings.ingest import Sink
+    from spark_jobs.sinks import needs
 
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     small = {
@@ -38,7 +43,9 @@ def spark() -> Iterator[SparkSession]:
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.showConsoleProgress": "false",
     }
-    made = session("tests", {**small, "spark.log.level": "ERROR"})
+    formats = needs(Sink("delta")) | needs(Sink("iceberg"))
+    jars = ",".join(str(jar) for asked in EVERY for jar in connector.extra(print, asked))
+    made = session("tests", {**small, **formats, "spark.jars": jars, "spark.log.level": "ERROR"})
     yield made
     made.stop()
     with warnings.catch_warnings():
@@ -146,9 +153,9 @@ def sooner() -> None:
 def ingest(tmp_path: Path, sooner: None) -> Iterator[Callable[..., Job]]:
     """Makes a job: `ingest(bootstrap, topic, name="a", when_data_is_gone="continue")`; killed at the end."""
     jobs: list[Job] = []
-    jars = connector.jars(lambda *_: None)
 
     def make(bootstrap: str, topic: str, name: str = "job", **settings: Any) -> Job:
+        jars = [*connector.jars(print), *connector.extra(print, settings)]
         jobs.append(Job(tmp_path / name, bootstrap, jars, topic, **settings))
         return jobs[-1]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs import audit, settings, sink
+from spark_jobs import audit, journal, settings
 from spark_jobs.balance import SPAN, Offsets, Partition
 from spark_jobs.folder import Folder
 from spark_jobs.topics import Topics
@@ -58,18 +58,18 @@ def test_a_hundred_descriptions_become_one_and_a_cut_off_folding_is_taken_up(
 ) -> None:
     table = Folder(spark, str(tmp_path))
     for number in range(250):
-        table.save(sink.description(number), {**batch(number, number * 10, number * 10 + 10), "files": []})
-    folder = tmp_path / sink.BATCHES
+        table.save(journal.description(number), {**batch(number, number * 10, number * 10 + 10), "files": []})
+    folder = tmp_path / journal.BATCHES
     before = {name: (folder / name).read_text() for name in ("000000007.json",)}
     for number in (99, 100, 200):
-        sink.fold(table, number)
+        journal.fold(table, number)
     assert len(list(folder.glob("*.json"))) == 52
     (folder / "000000007.json").write_text(before["000000007.json"])  # as if it had not been deleted any more
-    told = sink.batches(table)
+    told = journal.batches(table)
     assert [(each["first"], each["batch"]) for each in told[:3]] == [(0, 99), (100, 199), (200, 200)]
     assert (told[0]["ranges"], told[0]["read"]) == ({"t": {"0": [0, 1000]}}, 1000)
-    assert (sink.newest(table), sink.load(table, 199)["first"]) == (249, 100)
-    sink.fold(table, 200)
+    assert (journal.newest(table), journal.load(table, 199)["first"]) == (249, 100)
+    journal.fold(table, 200)
     assert not (folder / "000000007.json").exists()
 
 
@@ -77,9 +77,9 @@ def test_holes_between_batches_are_not_folded_away(spark: SparkSession, tmp_path
     table = Folder(spark, str(tmp_path))
     for number in range(100):
         start = number * 10 + (number > 50)
-        table.save(sink.description(number), {**batch(number, start, number * 10 + 10), "files": []})
-    sink.fold(table, 100)
-    assert len(sink.batches(table)) == 100
+        table.save(journal.description(number), {**batch(number, start, number * 10 + 10), "files": []})
+    journal.fold(table, 100)
+    assert len(journal.batches(table)) == 100
 
 
 def test_the_audit_balances_and_names_what_is_damaged(
@@ -118,7 +118,7 @@ def test_the_audit_balances_and_names_what_is_damaged(
     assert any(each["duplicates"] for each in told()["partitions"])
     (job.table / "again.parquet").unlink()
 
-    descriptions = sorted((job.table / sink.BATCHES).glob("*.json"))
+    descriptions = sorted((job.table / journal.BATCHES).glob("*.json"))
     for number, sentence in (
         (0, "nothing describes batch 0"),
         (1, "nothing describes batch 1"),

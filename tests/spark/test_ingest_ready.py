@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs import ready, settings, sink
+from spark_jobs import journal, ready, settings, sinks
 from spark_jobs.causes import Refused, cause
 from spark_jobs.folder import Folder
 
@@ -23,7 +23,8 @@ def check(spark: SparkSession, place: Path, **more: Any) -> str:
     read, wrong = settings.read({**GOOD, **more})
     assert not wrong
     try:
-        ready.check(spark, read, Folder(spark, str(place / "table")), Folder(spark, str(place / "checkpoint")))
+        sink = sinks.of(spark, read.sink, Folder(spark, str(place / "table")))
+        ready.check(spark, read, sink, Folder(spark, str(place / "checkpoint")))
     except Refused as problem:
         return str(problem) if problem.advice else "refused without a way out"
     return ""
@@ -60,7 +61,7 @@ def test_columns_may_come_when_the_file_says_so_and_never_go_or_change(spark: Sp
 
 def test_a_table_and_a_checkpoint_that_do_not_belong_together_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     table, checkpoint = Folder(spark, str(tmp_path / "table")), tmp_path / "checkpoint"
-    table.save(sink.description(0), {"first": 0, "batch": 0, "checkpoint": "one", "files": []})
+    table.save(journal.description(0), {"first": 0, "batch": 0, "checkpoint": "one", "files": []})
     assert check(spark, tmp_path) == "the sink holds batches up to 0 of another checkpoint"
     for folder in ("offsets", "commits"):
         (checkpoint / folder).mkdir(parents=True)

@@ -74,7 +74,9 @@ def audit(name: str, progress: Progress) -> Audit:
 def _run(job: Job, progress: Progress) -> Path:
     """Run it to its end; its log."""
     record, spark, log = job.record, runtime.require(), job.folder / "audit.log"
-    run = line.submit(spark, connector.jars(progress), record.master, job.folder, record.bootstrap)
+    asked = json.loads((job.folder / "job.json").read_text())
+    jars = [*connector.jars(progress), *connector.extra(progress, asked)]
+    run = line.submit(spark, jars, record.master, job.folder, record.bootstrap)
     mark = f"{job.folder}/audit"
     environment = {**os.environ, **run.environment, jobs.MARK: mark}
     command = run.with_options("--audit").command

@@ -1,8 +1,7 @@
-"""Parquet files of which each record is part once, whatever happens in between.
+"""What each batch of an ingest was: a file for each, beside the rows, and how many become one.
 
-A batch is written beside the table (`_kcluster/staged`), then described in a file (`_kcluster/batches/N.json`: which
-offsets, which files), and only then moved into place. When a run is cut off and Spark gives the same batch again, a
-batch with a description is not written again: what is left to move is moved.
+It says which offsets, how many rows and dead letters, and for Parquet which files. The audit believes it of what was
+read, and counts the rest itself.
 """
 
 from __future__ import annotations
@@ -13,10 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from spark_jobs.folder import Folder
-    from spark_jobs.settings.ingest import Sink
 
 BATCHES, STAGED = "_kcluster/batches", "_kcluster/staged"
 FOLD = 100
@@ -65,29 +61,6 @@ def fold(folder: Folder, number: int) -> None:
                     folder.remove(single[each])
 
 
-def stage(rows: DataFrame, sink: Sink, folder: Folder, number: int) -> list[list[str]]:
-    """Write the rows beside the table; the files, each with the place it belongs to."""
-    here = f"{STAGED}/{number}"
-    files = sink.files_per_batch or rows.sparkSession.sparkContext.defaultParallelism
-    writer = rows.coalesce(files).write.mode("overwrite").partitionBy(*sink.partition_by)
-    writer.options(**_encoding(sink)).parquet(folder.within(here))
-    staged = [name for name in folder.files(here) if name.endswith(".parquet")]
-    return [[name, _place(name.removeprefix(f"{here}/"), number, part)] for part, name in enumerate(staged)]
-
-
-def written(spark: SparkSession, folder: Folder, files: list[list[str]]) -> int:
-    """How many rows the files hold, by their footers."""
-    if not files:
-        return 0
-    return spark.read.parquet(*(folder.within(name) for name, _ in files)).count()
-
-
-def publish(folder: Folder, batch: dict[str, Any]) -> None:
-    """Move the files of a described batch into place; those that are there already stay."""
-    for name, place in batch["files"]:
-        folder.move(name, place)
-
-
 def _spans(folder: Folder) -> dict[tuple[int, int], str]:
     """First and last batch of each description -> its file."""
     names = [name for name in folder.files(BATCHES) if name.endswith(".json")]
@@ -118,12 +91,3 @@ def _summary(told: list[dict[str, Any]]) -> dict[str, Any] | None:
                 whole[1] = end
     sums = {name: sum(batch[name] for batch in told) for name in ("read", "rows", "dead")}
     return {**told[-1], "first": told[0]["first"], "ranges": ranges, **sums, "files": []}
-
-
-def _encoding(sink: Sink) -> dict[str, str]:
-    return {"compression": sink.compression}
-
-
-def _place(name: str, number: int, part: int) -> str:
-    """Where a file belongs: in the folder of its partition, named by its batch."""
-    return str(PurePosixPath(name).parent / f"batch-{number:09d}-{part:04d}.parquet")

@@ -1,0 +1,125 @@
+"""Which jars Spark needs beside its own: exact versions, pinned by their SHA-256."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kcluster.clients.spark.runtime import VERSION
+
+
+@dataclass(frozen=True)
+class Jar:
+    """A jar of one exact version."""
+
+    group: str
+    artifact: str
+    version: str
+    sha256: str
+    """Empty where only the repository can say it."""
+
+    @property
+    def coordinates(self) -> str:
+        """As Maven spells it."""
+        return f"{self.group}:{self.artifact}:{self.version}"
+
+    @property
+    def file(self) -> str:
+        """The file's name."""
+        return f"{self.artifact}-{self.version}.jar"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Jars that belong together."""
+
+    purpose: str
+    """What Spark does with them, as the end of a sentence that begins with: the jars with which Spark ..."""
+    fixed: tuple[Jar, ...]
+    either: tuple[Jar, ...] = ()
+    """The first of these that the repository has is taken: not every repository has the one of Spark's own version."""
+    instead: str = ""
+    """What a job's file can say to do without them."""
+
+
+KAFKA = Bundle(
+    "reads Kafka",
+    (
+        Jar(
+            "org.apache.spark",
+            "spark-sql-kafka-0-10_2.13",
+            VERSION,
+            "cb31ffd9c8f5527dba061db8af671d295562092e4f3f5ff42fc249fab8a8fde6",
+        ),
+        Jar(
+            "org.apache.kafka",
+            "kafka-clients",
+            "3.9.1",
+            "7568b998572d256f0b7bc0afdc1b7a2588b8b08415c62ce314c864a6851ae9d9",
+        ),
+        Jar(
+            "org.apache.commons",
+            "commons-pool2",
+            "2.12.1",
+            "5273c8bc8c0dca2211175c0d27efbd7228efae99689aac001a8e1ef8e872e9ef",
+        ),
+    ),
+    (
+        Jar("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", VERSION, ""),
+        Jar(
+            "org.apache.spark",
+            "spark-token-provider-kafka-0-10_2.13",
+            "4.0.0",
+            "f2be3b76f9e6cbe63379d4e4e0dc14f59dbf056ae2ad16ff15ac108004c86767",
+        ),
+    ),
+)
+DELTA = Bundle(
+    "writes Delta",
+    (
+        Jar(
+            "io.delta",
+            "delta-spark_4.1_2.13",
+            "4.2.0",
+            "8480050a55c7e50427f3bec3af9243f98fc7cbfa453a2ef55e6ea8d0b7b121ff",
+        ),
+        Jar("io.delta", "delta-storage", "4.2.0", "2d84df76551f2b3cd27b120abec67ccbba324cea6ec45eb659edcc54234f99f3"),
+    ),
+    instead="say sink: {format: parquet} in the job's file",
+)
+ICEBERG = Bundle(
+    "writes Iceberg",
+    (
+        Jar(
+            "org.apache.iceberg",
+            "iceberg-spark-runtime-4.1_2.13",
+            "1.11.0",
+            "d6ea6c5d099288daeb7d5a92061bd3d7d8f296492632b42378e5f2f0e3066242",
+        ),
+    ),
+    instead="say sink: {format: parquet} in the job's file",
+)
+AVRO = Bundle(
+    "reads Avro",
+    (),
+    (
+        Jar("org.apache.spark", "spark-avro_2.13", VERSION, ""),
+        Jar(
+            "org.apache.spark",
+            "spark-avro_2.13",
+            "4.1.1",
+            "6a19d90bc3b6e88d8db0fa36a19273aa10fea2dbd7a62bb60e4cedd73051b32d",
+        ),
+    ),
+    instead="say format: {kind: raw} in the job's file, which keeps the bytes",
+)
+
+
+def needed(asked: Mapping[str, Any]) -> Iterator[Bundle]:
+    """What a job with these settings needs besides the jars for Kafka."""
+    if asked.get("format", {}).get("kind") == "avro":
+        yield AVRO
+    sinks = {"delta": DELTA, "iceberg": ICEBERG}
+    if (form := asked.get("sink", {}).get("format")) in sinks:
+        yield sinks[form]
