@@ -75,18 +75,17 @@ def plain(folder: Path, bootstrap: str) -> Line:
 
 
 def submit(
-    runtime: Runtime, jars: Sequence[Path], master: str, folder: Path, bootstrap: str, *, jars_there: bool = False
+    runtime: Runtime, jars: Sequence[Path], master: str, folder: Path, bootstrap: str, *, there: Sequence[Path] = ()
 ) -> Line:
-    """The line of a job that runs on Spark; `jars_there` when its hosts have them, and only the driver does not."""
+    """The line of a job that runs on Spark; `there` are jars that its hosts have, and only the driver does not."""
     environment = {"SPARK_HOME": str(runtime.spark_home), "JAVA_HOME": str(runtime.java_home)}
     environment |= _surroundings(runtime, master)
     options = ["--master", master, "--name", folder.name]
-    listed = [str(jar) for jar in jars]
-    if jars_there:
+    if there:
         # Behind Spark's own: in front of them the archive of classes would not fit any more.
-        environment["SPARK_DIST_CLASSPATH"] = ":".join(listed)
-    else:
-        options += ["--jars", ",".join(listed)]
+        environment["SPARK_DIST_CLASSPATH"] = ":".join(map(str, there))
+    if jars:
+        options += ["--jars", ",".join(map(str, jars))]
     options += ["--properties-file", str(folder / PROPERTIES), "--load-spark-defaults"]
     command = [str(runtime.submit), *options, *_wish(folder, bootstrap)]
     return Line(command, environment, UMASK if standalone(master) else "")

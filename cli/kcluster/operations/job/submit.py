@@ -147,18 +147,27 @@ def _prepared(kafka: Kafka, folder: Path, asked: Mapping[str, Any], wish: Wish, 
     read = preflight.present(known, asked["topics"])
     _places(asked, place.master, str(metadata.cluster_id), shared_path=wish.shared_path)
     told = {**place.settings(asked["spark"], progress), **asked["spark"]} if spark else {}
-    jars = connector.jars(progress) if spark else []
+    jars = (connector.jars(progress), connector.extra(progress, asked)) if spark else ([], [])
     preflight.written(kafka, known, _outputs(asked), read[0], progress, dry=wish.dry_run)
     _write(folder, asked, clients, line.properties(spark, told))
-    run = _line(spark, jars, place, folder, kafka.bootstrap)
+    run = _line(spark, *jars, place, folder, kafka.bootstrap)
     run = run.with_options("--once") if wish.once else run
     return Prepared(folder, asked, run, spark, str(metadata.cluster_id), kafka.bootstrap, place.master, wish.once)
 
 
-def _line(spark: runtime.Runtime | None, jars: Sequence[Path], place: Where, folder: Path, bootstrap: str) -> line.Line:
+def _line(
+    spark: runtime.Runtime | None,
+    jars: Sequence[Path],
+    extra: Sequence[Path],
+    place: Where,
+    folder: Path,
+    bootstrap: str,
+) -> line.Line:
     if spark is None:
         return line.plain(folder, bootstrap)
-    return line.submit(spark, jars, place.master, folder, bootstrap, jars_there=place.engine is not None)
+    if place.engine is not None:  # its hosts have the jars for Kafka
+        return line.submit(spark, extra, place.master, folder, bootstrap, there=jars)
+    return line.submit(spark, [*jars, *extra], place.master, folder, bootstrap)
 
 
 def _not_running(folder: Path) -> None:

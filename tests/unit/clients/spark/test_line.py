@@ -51,9 +51,12 @@ def test_for_a_master_of_spark_the_driver_says_the_address_that_leads_there_and_
 
 def test_jars_that_the_hosts_have_are_given_to_the_driver_and_not_sent() -> None:
     jars = [Path("/c/a.jar"), Path("/c/b.jar")]
-    made = line.submit(HERE, jars, "spark://127.0.0.1:7077", Path("/jobs/one"), "h:9092", jars_there=True)
+    made = line.submit(HERE, [], "spark://127.0.0.1:7077", Path("/jobs/one"), "h:9092", there=jars)
     assert made.environment["SPARK_DIST_CLASSPATH"] == "/c/a.jar:/c/b.jar"
     assert "--jars" not in made.command
+    more = line.submit(HERE, [Path("/c/delta.jar")], "spark://127.0.0.1:7077", Path("/jobs/one"), "h:9092", there=jars)
+    assert more.environment["SPARK_DIST_CLASSPATH"] == "/c/a.jar:/c/b.jar"
+    assert more.command[more.command.index("--jars") + 1] == "/c/delta.jar"
 
 
 def test_our_logging_stands_beside_the_users_own_options_of_the_jvm() -> None:
