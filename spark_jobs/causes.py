@@ -49,7 +49,12 @@ CAUSES = (
     (
         r"SaslAuthenticationException|AUTHENTICATION_FAILED|_AUTHENTICATION",
         "the brokers refused the login",
-        "check the file given with --client-config",
+        "correct user or password (--client-config FILE, or kafka_client_properties), then submit it again",
+    ),
+    (
+        r"SslAuthenticationException|SSL handshake failed|Failed to load SSL keystore|_SSL\b",
+        "TLS to the brokers fails",
+        "correct the certificates (--client-config FILE, or kafka_client_properties), then submit it again",
     ),
     (r"TopicAuthorizationException|AUTHORIZATION_FAILED", "this user may not do that", "ask for an ACL for this user"),
     (

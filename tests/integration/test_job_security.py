@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from kcluster.context import Target
+from kcluster.operations.dynamic import apply_dynamic
+from kcluster.operations.gates import Gates
+from kcluster.plan import Dynamic
 from tests.secured import NAME, Secured, secured
 
 INGEST = """\
@@ -64,6 +68,18 @@ def test_the_login_is_kept_for_the_owner_only(cluster: Secured) -> None:
         cluster.live.run(*what, "-i", str(cluster.inventory)) for what in (("validate",), ("render",), ("status",))
     ]
     assert not any(HUSH in done.stdout + done.stderr for done in shown)
+
+
+def test_gates_and_settings_of_running_brokers_use_the_login(cluster: Secured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KCLUSTER_HOME", str(cluster.live.home))
+    target = Target(name=NAME)
+    gates = Gates(target.cluster, target.kafka.config)
+    (broker,) = target.cluster.brokers
+    assert gates.serving(target.cluster.nodes) == ()
+    assert gates.leader(broker.kind) == broker.name
+    assert ["no copy to spare" in reason.text for reason in gates.unsafe([broker])] == [True]
+    wanted = [Dynamic("", "log.cleaner.threads", "1", "2"), Dynamic(broker.name, "log.cleaner.threads", "1", "2")]
+    apply_dynamic(target.cluster, wanted, lambda _: None, gates.config)  # returns when the broker says that they count
 
 
 def test_what_is_wrong_with_the_login_is_one_error_and_soon(cluster: Secured, tmp_path: Path) -> None:

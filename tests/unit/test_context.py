@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from kcluster import context, inventory, local, show
 from kcluster.context import Target
 from kcluster.errors import UsageError
 from kcluster.model.broker import Broker
+from kcluster.model.client import Client
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.host import Host
@@ -59,6 +61,29 @@ def test_a_bootstrap_address_needs_no_inventory_and_has_no_model() -> None:
     assert target.kafka.bootstrap == "b1:9092"
     with pytest.raises(UsageError, match="needs an inventory or a local cluster"):
         _ = target.cluster
+
+
+def test_clients_say_what_the_file_says_else_what_the_inventory_says_and_come_in_accordingly(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    plain = a_cluster("far", "10.0.0.1", on_this_machine=False)
+    (broker,) = plain.brokers
+    outer = replace(broker.listeners[0], name="outer", protocol="SSL", advertised_port=9094)
+    secured = replace(
+        plain,
+        brokers=(replace(broker, listeners=(*broker.listeners, outer)),),
+        client=Client({"security.protocol": "SSL"}, "kafka_client_properties"),
+    )
+    monkeypatch.setattr(inventory, "read", lambda _: secured)
+    file = tmp_path / "client.properties"
+    file.write_text("client.id = me\n")
+
+    by_inventory = Target(inventory=Path("far"))
+    assert (by_inventory.kafka.bootstrap, by_inventory.kafka.config) == ("10.0.0.1:9094", {"security.protocol": "SSL"})
+    by_file = Target(inventory=Path("far"), client_config=file)
+    assert (by_file.kafka.bootstrap, by_file.kafka.config) == ("10.0.0.1:9092", {"client.id": "me"})
+    by_address = Target(inventory=Path("far"), bootstrap="b1:1")
+    assert (by_address.kafka.bootstrap, by_address.kafka.config) == ("b1:1", {})
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from kcluster.clients.processes import Process
 from kcluster.errors import RefusedError, UsageError
 from kcluster.local import shape
 from kcluster.local.record import Origin, Record, Started
+from kcluster.model.client import Client
 from kcluster.model.node import Layer
 from kcluster.model.topic import Topic
 
@@ -23,7 +26,9 @@ def cluster(*, kraft: bool = False):
         rack="r1",
         data_dirs=("/a", "/b"),
     )
-    return replace(made, brokers=(broker, made.brokers[1]), topics=(Topic("t", 3, 2, {"retention.ms": "1"}),))
+    topics = (Topic("t", 3, 2, {"retention.ms": "1"}),)
+    client = Client({"ssl.key.password": "hush"}, "kafka_client_properties")
+    return replace(made, brokers=(broker, made.brokers[1]), topics=topics, client=client)
 
 
 @pytest.fixture
@@ -44,6 +49,18 @@ def test_a_record_is_read_back_as_it_was(tmp_path, kraft):
     record = Record(tmp_path, cluster(kraft=kraft), Origin("inv", 2, 3, kraft), {"broker-1 internal": 9}, "/r", started)
     record.save()
     assert Record.load(tmp_path) == record
+    assert stat.S_IMODE(Record.at(tmp_path).stat().st_mode) == 0o600
+
+
+def test_a_record_of_before_there_were_clients_is_read(tmp_path):
+    Record(tmp_path, cluster()).save()
+    file = Record.at(tmp_path)
+    data = json.loads(file.read_text())
+    del data["cluster"]["client"]
+    file.write_text(json.dumps(data))
+    found = Record.load(tmp_path)
+    assert found
+    assert found.cluster.client == Client()
 
 
 def test_a_folder_without_a_record_has_none(tmp_path):

@@ -1,0 +1,53 @@
+"""What clients say, and by which listener they come in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kcluster.local import shape
+from kcluster.local.record import Origin
+from kcluster.model.client import Client
+from kcluster.model.listener import Listener
+from kcluster.model.rules_network import clients_come_in
+
+
+def door(name: str, port: int, protocol: str) -> Listener:
+    return Listener(name=name, port=port, protocol=protocol, advertised_host="h", advertised_port=port)
+
+
+(FIRST,) = shape.cluster_of("c", Origin(brokers=1), "").brokers
+DOORS = (door("outside", 1, "SASL_SSL"), door("internal", 2, "PLAINTEXT"), door("more", 3, "PLAINTEXT"))
+BROKER = replace(FIRST, listeners=DOORS)
+CLUSTER = replace(shape.cluster_of("c", Origin(brokers=1), ""), brokers=(BROKER,))
+
+
+@pytest.mark.parametrize(("protocol", "port"), [("PLAINTEXT", 2), ("SASL_SSL", 1), ("SSL", 2)])
+def test_clients_come_in_where_their_protocol_is_spoken_and_the_internal_listener_comes_first(
+    protocol: str, port: int
+) -> None:
+    assert BROKER.listener_for(protocol).port == port
+    assert CLUSTER.bootstrap_for(protocol) == f"h:{port}"
+
+
+@pytest.mark.parametrize(("written", "port"), [({}, 2), ({"security.protocol": "sasl_ssl"}, 1)])
+def test_the_bootstrap_line_is_the_one_for_the_clients_of_the_inventory(written: dict[str, str], port: int) -> None:
+    assert replace(CLUSTER, client=Client(written)).bootstrap == f"h:{port}"
+
+
+def test_a_protocol_that_no_listener_speaks_is_found() -> None:
+    client = Client({"security.protocol": "SSL"}, "kafka_client_properties")
+    (found,) = clients_come_in(replace(CLUSTER, client=client))
+    assert "clients speak SSL as kafka_client_properties says" in found.message
+    assert not list(clients_come_in(replace(CLUSTER, client=Client({"client.id": "a"}))))
+
+
+def test_files_are_beside_the_inventory() -> None:
+    written = {"ssl.truststore.location": "ca.pem", "ssl.keystore.location": "/etc/me.pem", "client.id": "a"}
+    assert Client(written, "word").beside(Path("/inventories/prod")).written == {
+        "ssl.truststore.location": "/inventories/prod/ca.pem",
+        "ssl.keystore.location": "/etc/me.pem",
+        "client.id": "a",
+    }
