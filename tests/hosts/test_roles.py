@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.hosts.fleet import PROJECT, TRIO_ZK, Fleet, NewFleet
+from tests.hosts.spark import TRIO_SPARK
 
 ONE_KRAFT = """
 all:
@@ -50,13 +51,18 @@ ARCHIVES = "grep -c '/var/cache/kafka/.*jsa$' /proc/$(systemctl show -p MainPID 
 
 
 def test_bare_hosts_become_a_cluster_and_stay_as_they_are(fleet: NewFleet) -> None:
-    trio = fleet(3, TRIO_ZK)
+    trio = fleet(3, TRIO_SPARK)
     asked = trio.ansible("provision.yml", "--check", "--diff")
     assert changed(asked.stdout) == {"h1": True, "h2": True, "h3": True}
     assert "+zookeeper.connect=" in asked.stdout
+    assert "+spark.deploy.zookeeper.url=" in asked.stdout
+    assert "a secret of the lab" not in asked.stdout
     for host in trio.lab.hosts:
-        left = trio.lab.ssh(host.name, "ls -d /etc/kafka /opt/kafka /var/lib/kafka; grep kafka /etc/passwd; true")
+        left = trio.lab.ssh(
+            host.name, "cd /; ls -d {etc,opt,var/lib}/{kafka,spark}; grep -E 'kafka|spark' /etc/passwd; true"
+        )
         assert left == ""
+    trio.write(TRIO_ZK)
 
     trio.ansible("provision.yml")
     assert brokers(trio, "h1", 3) == "[1, 2, 3]"
@@ -119,6 +125,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([*galaxy, "build", str(PROJECT), "--output-path", str(folder)], check=True, env=environment)
     (archive,) = folder.glob("*.tar.gz")
     subprocess.run([*galaxy, "install", str(archive), "--offline", "-p", str(folder)], check=True, env=environment)
+    collection = folder / "ansible_collections/kcluster/kafka"
+    assert all((collection / name).is_file() for name in ("roles/spark/tasks/main.yml", "templates/spark/spark.env.j2"))
     return folder
 
 
