@@ -151,7 +151,7 @@ class Kafka:
         details = "\n".join(reasons[-3:])
         if "_AUTHENTICATION" in kinds:
             return RefusedError(f"the login at {self.bootstrap} is refused", details=details, resolution=_CREDENTIALS)
-        if "_SSL" in kinds:
+        if "_SSL" in kinds or "SSL routines" in details:  # the second after a handshake, by TLS 1.3
             return RefusedError(f"TLS to {self.bootstrap} fails", details=details, resolution=_CERTIFICATES)
         return UnreachableError(
             f"no broker answers at {self.bootstrap}",
