@@ -76,6 +76,8 @@ def _who_leads(engine: Engine) -> Iterator[Setting]:
 
 def _defaults(daemon: Daemon) -> Iterator[Setting]:
     yield Setting("spark.port.maxRetries", "0", "default", "nobody would look for it at the next port that is free")
+    if isinstance(daemon, Master):
+        yield Setting("spark.ui.killEnabled", "false", "default", "its page asks nobody who he is, so it only shows")
     if isinstance(daemon, Worker):
         yield Setting("spark.worker.cleanup.enabled", "true", "default", "what jobs leave behind goes after seven days")
         yield Setting("spark.executor.logs.rolling.strategy", "size", "default", _EXECUTORS_LOG)

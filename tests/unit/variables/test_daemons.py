@@ -41,6 +41,12 @@ def test_one_master_without_zookeeper_keeps_what_it_knows_in_a_folder() -> None:
     assert said["spark.deploy.recoveryDirectory"] == "/var/lib/spark-master"
 
 
+def test_the_page_of_a_master_only_shows_unless_people_want_more() -> None:
+    assert told(ENGINE, MASTER)["spark.ui.killEnabled"] == "false"
+    wanted = replace(MASTER, layers=(Layer("cluster", {"spark.ui.killEnabled": "true"}),))
+    assert told(ENGINE, wanted)["spark.ui.killEnabled"] == "true"
+
+
 def test_the_secret_is_told_to_every_daemon_and_shown_to_nobody() -> None:
     for daemon in ENGINE.nodes:
         assert told(ENGINE, daemon)["spark.authenticate"] == "true"
