@@ -27,7 +27,7 @@ ANSWER_WITHIN = 3.5
 _SAID_IN = "the file after --client-config, or kafka_client_properties of the inventory"
 _CREDENTIALS = f"correct user, password or sasl.mechanism in {_SAID_IN}"
 _CERTIFICATES = f"correct security.protocol or the certificates (ssl.truststore.location, ...) in {_SAID_IN}"
-_WHEN = re.compile(r" \(after \d+ms in state \w+\)")
+_WHEN = re.compile(r" \(after \d+ms in state .*\)$")
 """Makes each line of librdkafka another one, though it says the same."""
 
 
