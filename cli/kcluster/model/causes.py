@@ -50,7 +50,7 @@ KNOWN = (
         r"OutOfMemoryError|Could not reserve enough space|Cannot allocate memory|insufficient memory",
         "there is not enough memory",
         "give it more with kafka_heap or zookeeper_heap, or free memory of this machine",
-        "change kafka_heap or zookeeper_heap, or free memory of the host, then `kcluster provision -i INV`",
+        "change kafka_heap, zookeeper_heap or spark_heap, or free memory of the host, then `kcluster provision -i INV`",
     ),
     Cause(
         r"UnsupportedClassVersionError",
@@ -89,10 +89,17 @@ KNOWN = (
         "correct the heap or the environment of the node in the inventory, then `kcluster provision -i INV`",
     ),
     Cause(
-        r"Timed out waiting for connection while in state|ZooKeeperClientTimeoutException",
+        r"Timed out waiting for connection while in state|ZooKeeperClientTimeoutException|no ZooKeeper server serves: ",
         "it could not reach ZooKeeper",
         "kcluster logs, to see why the ZooKeeper servers do not answer",
         "see whether the ZooKeeper servers run (kcluster status) and whether the host reaches their ports",
+        passes=True,
+    ),
+    Cause(
+        r"All masters are unresponsive",
+        "it reached no Spark master that leads",
+        "start the masters, then the worker",
+        "see whether a master leads (kcluster status) and whether the host reaches its port (kcluster check)",
         passes=True,
     ),
 )

@@ -19,7 +19,7 @@ from kcluster.variables import logs
 from kcluster.variables.places import UNITS
 
 if TYPE_CHECKING:
-    from kcluster.clients.ssh import Connections
+    from kcluster.clients.ssh import Answer, Connections
 
 _CUT = "--- kcluster ---"
 _LINES = 12
@@ -145,15 +145,22 @@ def command(verb: str, nodes: Sequence[Node], hosts: Connections, *, within: flo
         answer = answers[node.host.name]
         if isinstance(answer, KclusterError):
             raise answer
+        since, size = [*map(int, answer.stdout.split()), 0, 0][:2]
+        began.append(Began(node, since, size))
         if answer.code:
-            raise ApplyError(
-                f"{node.name} on {node.host.name}: systemctl {verb} {unit_of(node)} ended with {answer.code}",
-                details=answer.stderr.strip(),
-                resolution=f"ssh {node.host.name} systemctl status {unit_of(node)}",
-            )
-        since, size = answer.stdout.split()[-2:]
-        began.append(Began(node, int(since), int(size)))
+            raise _refused(verb, began[-1], answer, hosts)
     return began
+
+
+def _refused(verb: str, began: Began, answer: Answer, hosts: Connections) -> ApplyError:
+    """The error for an order that systemd did not carry out, with what the host tells about it."""
+    node, found = began.node, diagnose(began, hosts)
+    why = f": {found.text}" if found.text else ""
+    return ApplyError(
+        f"{node.name} on {node.host.name}: systemctl {verb} {unit_of(node)} ended with {answer.code}{why}",
+        details="\n".join([*answer.stderr.strip().splitlines(), *found.lines]),
+        resolution=found.resolution if found.cause else f"ssh {node.host.name} systemctl status {unit_of(node)}",
+    )
 
 
 def diagnose(began: Began, hosts: Connections) -> Diagnosis:

@@ -89,8 +89,7 @@ class Gates:
             silent = [node.name for node in controllers if node not in self._living(controllers)]
             reasons += [Reason(f"{name} does not answer yet") for name in silent] or self._led()
         if daemons := [node for node in nodes if isinstance(node, Daemon)]:
-            assert self.cluster.engine
-            reasons += masters.missing(self.cluster.engine, daemons)
+            reasons += self._spark_without(daemons)
         return tuple(reasons)
 
     def answers(self, node: Node) -> bool:
@@ -152,6 +151,14 @@ class Gates:
             said = list(pool.map(lambda node: _attempt(lambda: wire.quorum(node.host.address, node.port)), controllers))
         states = [answer for answer in said if not isinstance(answer, KclusterError)]
         return max(states, key=lambda state: state.epoch, default=UnreachableError("no controller leads the quorum"))
+
+    # Spark.
+
+    def _spark_without(self, daemons: Sequence[Daemon]) -> Sequence[Reason]:
+        """Why these do not serve; while ZooKeeper does not, no master can lead."""
+        assert self.cluster.engine
+        reasons = masters.missing(self.cluster.engine, daemons)
+        return (self._led() or reasons) if reasons and self.cluster.engine.keepers else reasons
 
     # The brokers.
 

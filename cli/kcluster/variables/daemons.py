@@ -51,6 +51,7 @@ def for_daemon(engine: Engine, daemon: Daemon, properties: Iterable[dict[str, st
         "unit_file": places.unit,
         "data_dirs": list(data_dirs(daemon)),
         "scratch_dirs": [_scratch(daemon)] if isinstance(daemon, Worker) else [],
+        "keepers": [_as_bash(engine.keepers)] if isinstance(daemon, Master) and engine.keepers else [],
         "after": ["spark-master.service"] if isinstance(daemon, Worker) else ["zookeeper.service"],
     }
     return {f"spark_daemon_{word}": value for word, value in values.items()}
@@ -62,6 +63,11 @@ def _owned(engine: Engine, daemon: Daemon) -> Iterator[Setting]:
     if engine.secret:
         yield Setting("spark.authenticate", "true", "kcluster", "the inventory has a spark_secret")
         yield Setting("spark.authenticate.secret", engine.secret, "kcluster", "daemons and jobs prove themselves by it")
+
+
+def _as_bash(keepers: str) -> str:
+    """ZooKeeper's servers as bash names what it opens: "h1/2181 h2/2181"."""
+    return " ".join("/".join(server.rsplit(":", 1)) for server in keepers.split(","))
 
 
 def _who_leads(engine: Engine) -> Iterator[Setting]:

@@ -18,6 +18,9 @@ from kcluster.model.causes import cause_of
         ("KeeperException$NodeExistsException: KeeperErrorCode = NodeExists", "ZooKeeper still knows it"),
         ("org.apache.kafka.common.config.ConfigException: Invalid value x for configuration y", "a setting is refused"),
         ("Unrecognized VM option 'Nonsense'", "the JVM refuses an option"),
+        ("java.net.BindException: Address already in use: Service 'sparkWorker' failed after 0 retries", "a port"),
+        ("no ZooKeeper server serves: 10.0.0.1/2181", "it could not reach ZooKeeper"),
+        ("ERROR All masters are unresponsive! Giving up. (org.apache.spark.deploy.worker.Worker)", "no Spark master"),
     ],
 )
 def test_a_known_cause_is_found_in_the_log(line, cause):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kcluster.clients.ssh import Answer
 from kcluster.errors import LockedError
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
+from kcluster.model.engine import Engine, Master, Worker
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.host import Host
 from kcluster.model.listener import Listener
@@ -24,6 +25,16 @@ BROKERS = tuple(
     for n, host in enumerate(HOSTS, 1)
 )
 TRIO = Cluster("trio", Release("3.9.2"), Ensemble(SERVERS), BROKERS)
+SPARKED = replace(
+    TRIO,
+    engine=Engine(
+        "trio",
+        tuple(Master(host=host) for host in HOSTS[:2]),
+        tuple(Worker(host=host) for host in HOSTS[1:]),
+        keepers=TRIO.metadata.connect,
+    ),
+)
+"""The same with two Spark masters and two workers."""
 
 RUNNING = {"LoadState": "loaded", "ActiveState": "active", "SubState": "running", "Result": "success"}
 IDLE = {**RUNNING, "ActiveState": "inactive", "SubState": "dead"}
@@ -40,6 +51,8 @@ class Hosts:
     """What was asked of systemd: verb, unit, host."""
     console: str = ""
     log: str = ""
+    refuses: str = ""
+    """What systemctl complains about an order; nothing when it carries it out."""
     sockets: str = ""
 
     def run(self, command, *, stdin, only, **_):
@@ -50,7 +63,7 @@ class Hosts:
         if lines[-1].startswith("exec systemctl"):
             _, _, verb, unit = lines[-1].split()
             self.orders.append((verb, unit, name))
-            return Answer(0, "1700000000\n120\n", "")
+            return Answer(int(bool(self.refuses)), "1700000000\n120\n", self.refuses)
         shown = "\n\n".join(self._shown(name, unit) for unit in lines[0].split()[4:])
         if len(lines) == 1:
             return Answer(0, shown, "")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from kcluster.clients.ssh import Answer
 from kcluster.errors import ExitCode, RefusedError, UnreachableError
 from kcluster.local import shape
 from kcluster.local.record import Origin
+from kcluster.model.engine import Engine, Master, Worker
+from kcluster.model.host import Host
 from kcluster.operations import destroy
 from kcluster.operations.destroy.question import NO_COMMON_ID, Part, common_id, question
 
@@ -65,3 +68,37 @@ def test_a_host_of_another_cluster_or_one_that_does_not_answer_ends_it_before_an
         destroy.seen(CLUSTER, Hosts(survey(strangers=["kafka.service is another's"])), delete_data=False)
     with pytest.raises(UnreachableError):
         destroy.seen(CLUSTER, Hosts(UnreachableError("no route")), delete_data=False)
+
+
+def test_spark_goes_in_parts_of_its_own_also_from_a_host_without_kafka():
+    alone = Host("s1", "10.0.0.9")
+    engine = Engine("c", (Master(host=BROKER),), (Worker(host=BROKER), Worker(host=alone)))
+    cluster = replace(CLUSTER, engine=engine)
+    parts = ([Part.WORKERS], [Part.MASTERS], [Part.BROKERS], list(Part))
+    there = [[node["unit"] for node in question(cluster, BROKER, part)["nodes"]] for part in parts]
+    assert there == [["spark-worker"], ["spark-master"], ["kafka"], ["kafka", "spark-master", "spark-worker"]]
+    asked = question(cluster, alone, list(Part))
+    assert [node["title"] for node in asked["nodes"]] == ["Spark worker on s1 of c"]
+    assert [folder["path"] for folder in asked["folders"]] == [
+        "/etc/spark",
+        "/opt/spark",
+        "/var/log/spark",
+        "/var/lib/spark-worker",
+    ]
+
+
+def test_a_master_remembers_in_a_folder_only_without_zookeeper():
+    def data(engine):
+        (node,) = question(replace(CLUSTER, engine=engine), BROKER, [Part.MASTERS])["nodes"]
+        return [one["path"] for one in node["data"]]
+
+    engine = Engine("c", (Master(host=BROKER),), ())
+    assert data(engine) == ["/var/lib/spark-master"]
+    assert data(replace(engine, keepers="h1:2181")) == []
+
+
+def test_every_account_that_stays_is_named():
+    found = destroy.seen(
+        replace(CLUSTER, engine=Engine("c", (Master(host=BROKER),), ())), Hosts(survey()), delete_data=False
+    )
+    assert found.accounts == (CLUSTER.brokers[0].places.user, "spark")

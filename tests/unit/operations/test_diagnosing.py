@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
+from kcluster.errors import ApplyError
+from kcluster.model.engine import Master, Worker
 from kcluster.operations import diagnosing
 from kcluster.operations.diagnosing import Began, Unit
 from tests.unit.operations.hosts import BROKERS, DEAD, MISSING, RUNNING, SERVERS, Hosts
@@ -58,3 +62,25 @@ def test_without_a_known_cause_the_log_is_named():
     assert found.text == ""
     assert "/var/log/kafka/zookeeper.log" in found.resolution
     assert RUNNING["ActiveState"] in found.lines[0]
+
+
+def test_an_order_that_systemd_does_not_carry_out_is_told_with_its_cause():
+    master = Master(host=BROKERS[0].host)
+    hosts = Hosts(refuses="Job failed.\n", console="no ZooKeeper server serves: 10.0.0.1/2181\n")
+    with pytest.raises(ApplyError) as refused:
+        diagnosing.command("restart", [master], hosts, within=1)
+    said = "spark-master-h1 on h1: systemctl restart spark-master ended with 1: it could not reach ZooKeeper"
+    assert refused.value.message == said
+    assert refused.value.details.splitlines()[0] == "Job failed."
+    assert "kcluster status" in refused.value.resolution
+    with pytest.raises(ApplyError) as unknown:
+        diagnosing.command("start", [master], Hosts(refuses="Unit spark-master.service is masked.\n"), within=1)
+    assert unknown.value.resolution == "ssh h1 systemctl status spark-master"
+
+
+def test_the_ports_and_the_log_of_a_spark_worker_are_its_own():
+    worker = Worker(host=BROKERS[1].host)
+    sockets = 'LISTEN 0 5 0.0.0.0:8081 0.0.0.0:* users:(("tomcat",pid=9,fd=3))\n'
+    found = diagnosing.diagnose(Began(worker), Hosts(console=f"{ADDRESS}\n", sockets=sockets))
+    assert found.text == "a port it needs is in use (8081 is held by tomcat, pid 9)"
+    assert diagnosing.log_file(worker) == "/var/log/spark/spark-worker.log"

@@ -7,10 +7,12 @@ import pytest
 from kcluster.clients.kafka.topics import Partition, TopicState
 from kcluster.clients.wire import QuorumState, Voter
 from kcluster.errors import UnreachableError, UsageError
+from kcluster.model.engine import Engine, Master, Worker
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.host import Host
 from kcluster.operations import gates, judging
 from kcluster.operations.judging import Reason, View
+from tests.unit.operations.hosts import SPARKED, TRIO
 
 DEAD = UnreachableError("nobody answers")
 
@@ -162,3 +164,20 @@ def test_a_long_list_of_partitions_is_cut_for_the_eye_and_whole_for_the_error():
     reason = Reason("behind", tuple(f"t-{n}" for n in range(9)))
     assert str(reason) == "behind: t-0, t-1, t-2, t-3 and 5 more"
     assert reason.full.endswith("t-7, t-8")
+
+
+def test_while_zookeeper_does_not_serve_no_master_can_and_that_is_said_instead():
+    nobody = Host("h1", "127.0.0.1")
+    servers = (Server(host=nobody, id=1, client_port=1), Server(host=nobody, id=2, client_port=1))
+    master = Master(host=nobody, port=1, web_port=1)
+    engine = Engine("c", (master,), (), keepers="127.0.0.1:1")
+    cluster = replace(TRIO, metadata=Ensemble(servers), engine=engine)
+    assert [reason.text for reason in gates.Gates(cluster).after_start(master)] == ["no ZooKeeper server leads"]
+    alone = gates.Gates(replace(cluster, engine=replace(engine, keepers="")))
+    said = ["spark-master-h1 does not answer yet", "no Spark master leads"]
+    assert [reason.text for reason in alone.after_start(master)] == said
+
+
+def test_what_spark_runs_may_stop_at_any_time():
+    nobody = Worker(host=Host("h1", "127.0.0.1"), port=1)
+    assert gates.Gates(SPARKED).before_stop([nobody]) == gates.Gates(SPARKED).unsafe([nobody]) == ()

@@ -6,7 +6,7 @@ from kcluster.errors import ApplyError, RefusedError
 from kcluster.operations import roll
 from kcluster.operations.diagnosing import Began
 from kcluster.operations.judging import Reason
-from tests.unit.operations.hosts import BROKERS, DEAD, RUNNING, SERVERS, TRIO, Hosts, OpenGates
+from tests.unit.operations.hosts import BROKERS, DEAD, RUNNING, SERVERS, SPARKED, TRIO, Hosts, OpenGates
 
 ALL = {node.name: "num.io.threads 8 -> 12" for node in TRIO.nodes}
 
@@ -43,6 +43,13 @@ def test_who_leads_is_asked_afresh_before_each_step():
     hosts = Hosts()
     rolled(Moving(), hosts, {node.name: "" for node in BROKERS})
     assert restarted(hosts) == ["kafka@h2", "kafka@h1", "kafka@h3"]
+
+
+def test_spark_comes_after_kafka_and_the_master_that_leads_last_of_the_masters():
+    hosts = Hosts()
+    reasons = dict.fromkeys(("spark-worker-h2", "spark-master-h1", "spark-master-h2", "broker-1"), "asked for")
+    rolled(OpenGates(cluster=SPARKED, leading=("spark-master-h1",)), hosts, reasons)
+    assert restarted(hosts) == ["kafka@h1", "spark-master@h2", "spark-master@h1", "spark-worker@h2"]
 
 
 def test_what_does_not_run_is_brought_back_first():

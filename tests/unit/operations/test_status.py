@@ -19,6 +19,8 @@ from kcluster.operations.status.shown import Status, duration
 from kcluster.plan import running as running_plan
 from kcluster.plan.pairs import Pair
 from kcluster.variables import places
+from tests.unit.operations.hosts import HOSTS as HOSTS_3
+from tests.unit.operations.hosts import SPARKED
 from tests.unit.plan.seen import OLD, altered, node_seen, running
 
 
@@ -161,3 +163,24 @@ def test_with_kraft_the_leader_of_the_quorum_tells_who_follows():
         "broker-1": Identity("i", 1, frozenset((1,))),
     }
     assert decided(KRAFT, told) == {first.name: "follower", leads.name: "leader", "broker-1": ""}
+
+
+def test_spark_has_no_ids_and_a_worker_that_nobody_knows_is_not_yet_running():
+    kafka = {host.name: HostSeen(host.name, nodes={n.name: NodeSeen(UP) for n in SPARKED.on(host)}) for host in HOSTS_3}
+    spark = {
+        host.name: HostSeen(host.name, nodes={n.name: NodeSeen(UP) for n in SPARKED.engine.on(host)})
+        for host in HOSTS_3
+    }
+    roles = {node.name: "" for node in SPARKED.every_node} | {"spark-master-h1": "leader"}
+    found = of(SPARKED, [kafka, spark], roles, "-i inv")
+    assert (found.exit_code, found.spark) == (ExitCode.DONE, SPARKED.engine.release.version)
+    assert {node.id for node in found.nodes if node.kind.startswith("spark")} == {None}
+    assert f"Kafka 3.9.2 and Spark {found.spark}, 10 of 10 nodes run" in str(list(found.view())[-1])
+
+    del roles["spark-worker-h3"]
+    waiting = of(SPARKED, [kafka, spark], roles, "-i inv")
+    assert (states(waiting)["spark-worker-h3"], waiting.exit_code) == ("starting", ExitCode.NO)
+    assert "no master that leads knows it" in str(next(iter(waiting.view())).rows)
+    away = {**spark, "h3": UnreachableError("h3: no route to host")}
+    lost = of(SPARKED, [{**kafka, "h3": away["h3"]}, away], roles, "-i inv")
+    assert (states(lost)["spark-worker-h3"], lost.exit_code) == ("unreachable", ExitCode.UNREACHABLE)

@@ -7,7 +7,7 @@ import pytest
 from kcluster.errors import LockedError, RefusedError, UsageError
 from kcluster.operations import stop
 from kcluster.operations.judging import Reason
-from tests.unit.operations.hosts import IDLE, Hosts, LosingLock, OpenGates
+from tests.unit.operations.hosts import IDLE, SPARKED, Hosts, LosingLock, OpenGates
 
 WORDS = ["kcluster", "stop"]
 
@@ -62,3 +62,14 @@ def test_it_goes_on_only_while_the_cluster_is_still_its_own(monkeypatch):
     with pytest.raises(LockedError):
         stopped(OpenGates(), hosts, "h1")
     assert hosts.orders == [("stop", "kafka", "h1")]
+
+
+def test_spark_stops_before_what_it_reads_from_and_its_workers_before_its_masters():
+    hosts = Hosts()
+    stopped(OpenGates(cluster=SPARKED), hosts)
+    assert list(dict.fromkeys(unit for _, unit, _ in hosts.orders)) == [
+        "spark-worker",
+        "spark-master",
+        "kafka",
+        "zookeeper",
+    ]

@@ -12,6 +12,7 @@ import pytest
 from kcluster.local import shape
 from kcluster.local.record import Origin
 from kcluster.model.cluster import Cluster
+from kcluster.model.engine import Engine, Worker
 from kcluster.operations.destroy.question import Part, question
 
 OURS = "PbWmCmMSSbSvDeFTl9mVrA"
@@ -246,3 +247,30 @@ def test_what_a_node_does_until_its_end_is_seen(on_host, asked, tmp_path, monkey
     monkeypatch.setattr(on_host, "systemctl", ends)
     on_host.take_away(asked(Part.BROKERS))
     assert left(data) == ["lost+found"]
+
+
+def test_what_executors_left_goes_by_its_names_and_what_else_is_there_keeps_it_all(on_host, cluster, asked, tmp_path):
+    work = f"{tmp_path}/work"
+    worker = Worker(host=cluster.brokers[0].host, work_dir=work)
+    told = question(replace(cluster, engine=Engine("c", (), (worker,))), worker.host, [Part.WORKERS], delete_data=True)
+    (node,) = told["nodes"]
+    node["unit_file"] = f"{tmp_path}/spark-worker.service"
+    told["sizes"] = True
+    executors = {
+        "jobs/app-20261118230102-0003/0/stderr": "",
+        "scratch/spark-0b2fbd0e-1c2d-4e5f-8a9b-0123456789ab/executor-1/blockmgr-1/0c/temp": "",
+    }
+    files(Path(work), {**executors, "jobs/photos/one.jpg": ""})
+    answer = on_host.take_away(told)
+    assert answer == {"removed": [], "refused": [f"{work} holds what is not the cluster's: jobs"]}
+    assert left(Path(work)) == ["jobs", "scratch"]
+    (Path(work) / "jobs/photos/one.jpg").unlink()
+    (Path(work) / "jobs/photos").rmdir()
+    assert on_host.take_away(told) == {"removed": [f"the data in {work}"], "refused": []}
+    assert left(Path(work)) == []
+
+
+def test_a_release_behind_a_link_is_counted_once(on_host, tmp_path):
+    files(tmp_path / "opt/kafka_2.13-3.9.2", {"libs/kafka.jar": "x" * (1 << 20)})
+    (tmp_path / "opt/current").symlink_to("kafka_2.13-3.9.2")
+    assert on_host.size(str(tmp_path / "opt/current")) < 1 << 20 <= on_host.size(str(tmp_path / "opt"))

@@ -93,3 +93,15 @@ def test_options_of_people_come_after_ours_and_their_passwords_are_hidden() -> N
     assert said["SPARK_DAEMON_JAVA_OPTS"].endswith(" -Dx.password=********")
     assert said["SPARK_DAEMON_MEMORY"] == "1g"
     assert environment(MASTER)["SPARK_DAEMON_MEMORY"] == "512m"
+
+
+def test_a_master_waits_for_the_zookeeper_without_which_it_would_never_lead() -> None:
+    def keepers(engine: Engine, daemon: Daemon) -> list[str]:
+        return list(variables.for_node(engine, daemon)["spark_daemon_keepers"])
+
+    assert keepers(KEPT, MASTER) == ["10.0.0.1/2181 10.0.0.2/2181"]
+    assert keepers(KEPT, WORKER) == keepers(ENGINE, MASTER) == []
+
+
+def test_a_daemon_takes_no_port_but_its_own() -> None:
+    assert {told(ENGINE, daemon)["spark.port.maxRetries"] for daemon in ENGINE.nodes} == {"0"}

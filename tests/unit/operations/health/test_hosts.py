@@ -7,9 +7,12 @@ import pytest
 from kcluster.errors import UnreachableError
 from kcluster.local import shape
 from kcluster.local.record import Origin
+from kcluster.model.engine import Engine, Master, Worker
+from kcluster.model.host import Host
 from kcluster.model.observed import DirectorySeen, HostSeen, NodeSeen, UnitSeen
-from kcluster.operations.health.hosts import host_checks
+from kcluster.operations.health.hosts import host_checks, spark_check
 from kcluster.results import Check, Checks
+from tests.unit.operations.hosts import SPARKED
 
 CLUSTER = shape.cluster_of("c", Origin(brokers=3, keepers=1), "")
 UP = UnitSeen("active", enabled=True, pid=7, uptime_seconds=4000.0)
@@ -69,3 +72,20 @@ def test_little_room_is_a_warning_and_none_a_no():
     assert (none["disk room"].ok, none["disk room"].warning) == (False, False)
     assert none["disk room"].subject == "broker2:/data"
     assert "warning" in str(next(iter(Checks("c", list(little.values())).view())).rows[-1])
+
+
+def test_spark_on_a_host_of_its_own_is_judged_and_a_master_may_have_handed_over():
+    restarted = replace(UP, restarts=1, uptime_seconds=3.0)
+    engine = SPARKED.engine
+    kafka = {h.name: HostSeen(h.name, nodes={n.name: NodeSeen(UP) for n in SPARKED.on(h)}) for h in SPARKED.hosts}
+    spark = {h.name: HostSeen(h.name, nodes={n.name: NodeSeen(restarted) for n in engine.on(h)}) for h in engine.hosts}
+    found = {check.name: check for check in host_checks(SPARKED, [kafka, spark])}
+    assert found["units run"].detail == "10 of 10"
+    assert (found["units steady"].ok, found["units steady"].subject) == (False, "spark-worker-h2, spark-worker-h3")
+
+
+def test_a_spark_that_does_not_serve_names_who_and_why():
+    nobody = Host("h1", "127.0.0.1")
+    found = spark_check(Engine("c", (Master(host=nobody, web_port=1),), (Worker(host=nobody),)))
+    assert (found.ok, found.subject) == (False, "spark-master-h1")
+    assert found.detail == "spark-master-h1 does not answer yet; no Spark master leads"
