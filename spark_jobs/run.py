@@ -27,7 +27,7 @@ from spark_jobs.desk import Desk  # noqa: E402
 def main() -> int:
     """Run the job, and write down how it ended."""
     wish = _arguments()
-    read, findings = settings.read(_written(wish.file), wish.job)
+    read, findings = settings.read(_written(wish.file), wish.job, wish.beside or wish.file.parent)
     if wish.check:
         print(json.dumps({"findings": findings, "settings": None if findings else dataclasses.asdict(read)}))
         return 0
@@ -73,6 +73,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, default=Path(), help="where the job reports to")
     parser.add_argument("--audit", action="store_true", help="only look whether what the job read is all there")
     parser.add_argument("--check", action="store_true", help="only check the file")
+    parser.add_argument("--beside", type=Path, help="where files are that the file names; its own folder")
     return parser.parse_args()
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sql
 
+from spark_jobs import parsing
 from spark_jobs.settings.common import EMPTY, NO_NUMBER, NOT_UTF8, UNKNOWN_FIELDS, UNREADABLE
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ COORDINATES = ("_topic", "_partition", "_offset", "_timestamp")
 KAFKA = "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int"
 """The columns of a record as Spark reads it."""
 
-_CORRUPT, _NOTHING = "_corrupt", "_nothing"
+_BROKEN = "_broken"
 
 
 def judged(records: DataFrame, settings: ingest.Settings | latest.Settings) -> DataFrame:
@@ -43,7 +44,7 @@ def opened(records: DataFrame, settings: ingest.Settings | latest.Settings) -> D
 
 def rows(judged: DataFrame) -> DataFrame:
     """The records that fit, as the sink holds them."""
-    return judged.where("_reason is null").drop("_reason", "_key", "_value", _CORRUPT, _NOTHING)
+    return judged.where("_reason is null").drop("_reason", "_key", "_value", _BROKEN)
 
 
 def dead_letters(judged: DataFrame) -> DataFrame:
@@ -63,18 +64,11 @@ def _parts(records: DataFrame, form: Format) -> DataFrame:
     ]
     if form.kind == "raw":
         return records.select(sql.col("key"), sql.col("value"), *own)
-    return records.select(_parsed(form).alias("_record"), *own).select(
-        *(sql.col("_record").getField(name).alias(name) for name in (*form.schema, _CORRUPT)),
-        sql.col("_record").isNull().alias(_NOTHING),
+    return records.select(parsing.parsed(form).alias(parsing.PARSED), *own).select(
+        *(parsing.field(form, name) for name in form.names),
+        parsing.broken(form).alias(_BROKEN),
         *(sql.col(name) for name in (*COORDINATES, "_key", "_value")),
     )
-
-
-def _parsed(form: Format) -> Column:
-    schema = ", ".join(f"`{name}` {kind}" for name, kind in {**form.schema, _CORRUPT: "string"}.items())
-    parse = sql.from_json if form.kind == "json" else sql.from_csv
-    options = {**form.options, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
-    return parse(sql.col("value").cast("string"), schema, options)
 
 
 def _reason(form: Format, rules: Mapping[str, str]) -> Column:
@@ -94,8 +88,9 @@ def _flaws(form: Format) -> Iterator[tuple[str, Column]]:
         return
     text = sql.col("_value").cast("string")
     yield EMPTY, sql.col("_value").isNull() | (sql.length("_value") == 0)
-    yield NOT_UTF8, ~sql.is_valid_utf8(text)  # the parser would put U+FFFD for what it cannot read
-    yield UNREADABLE, sql.col(_NOTHING) | sql.col(_CORRUPT).isNotNull()  # blanks and `null` are nothing, not corrupt
+    if form.kind != "avro":
+        yield NOT_UTF8, ~sql.is_valid_utf8(text)  # the parser would put U+FFFD for what it cannot read
+    yield UNREADABLE, sql.col(_BROKEN)
     if form.unknown_fields == "reject":
         known = sql.array(*map(sql.lit, form.schema))
         yield UNKNOWN_FIELDS, sql.size(sql.array_except(sql.json_object_keys(text), known)) > 0

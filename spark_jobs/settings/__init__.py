@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from spark_jobs.settings import avro
 from spark_jobs.settings.reading import Findings, build, nearest
 
 JOBS = {
     "alerts": "Trucks that left their area, stand still or are silent; each incident once, into a topic.",
-    "ingest": "Topics to Parquet, each record once; what does not fit goes to a dead-letter topic.",
+    "ingest": "Topics to Parquet, Delta or Iceberg, each record once; what does not fit goes to a dead-letter topic.",
     "latest": "The newest position of each truck, kept fresh in a file for the dashboard.",
     "trucks": "The demo's producer: trucks that drive around and tell where they are.",
 }
 """Every job and its one sentence; its settings are `spark_jobs.settings.JOB`, its code `spark_jobs.JOB`."""
 
 
-def read(written: Any, job: str = "") -> tuple[Any, list[str]]:
-    """The settings of a job's file, and everything that is wrong with it; the settings count only when nothing is."""
+def read(written: Any, job: str = "", beside: Path = Path()) -> tuple[Any, list[str]]:
+    """The settings of a job's file, and everything that is wrong with it; the settings count only when nothing is.
+
+    Files that it names are looked for in the folder `beside`.
+    """
     if not isinstance(written, dict):
         return None, ["the file must hold keys and values"]
     job = str(written.get("job", job))
     if job not in JOBS:
         return None, [f"job: there is no job {job or '(none named)'}{nearest(job, JOBS)}"]
     findings = Findings()
+    try:
+        written = avro.inlined(written, beside)
+    except (OSError, UnicodeDecodeError) as problem:
+        findings.add("format.avro_schema", f"cannot be read: {problem}")
     settings = build(import_module(f"spark_jobs.settings.{job}").Settings, {**written, "job": job}, "", findings)
     if settings is not None and not findings and hasattr(settings, "check"):
         findings.extend(settings.check())

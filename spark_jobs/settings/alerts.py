@@ -175,7 +175,7 @@ class Settings:
         if self.standing and self.standing.metres <= 0:
             yield "standing.metres: must be more than 0"
         for name in NEEDED:
-            if name not in {*self.format.schema, *self.columns}:
+            if name not in {*self.format.names, *self.columns}:
                 yield f"format.schema: {name} is missing; name it there, or say in columns how it is made"
 
     def _times(self) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from spark_jobs.settings import avro
 from spark_jobs.settings.types import problems
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
@@ -40,25 +41,49 @@ class Batch:
 class Format:
     """What the records are."""
 
-    kind: Literal["json", "csv", "raw"] = "json"
+    kind: Literal["json", "csv", "avro", "raw"] = "json"
     schema: dict[str, str] = field(default_factory=dict)
-    """Column and type, in Spark's words: {truck_id: string, lat: double}. Not for `raw`, which keeps the bytes."""
+    """Column and type, in Spark's words: {truck_id: string, lat: double}. For `json` and `csv`."""
+    avro_schema: str = ""
+    """For `avro`: the file with the schema, from the folder of the job's file; or the schema itself."""
+    header: Literal["none", "confluent"] = "none"
+    """For `avro`: `confluent` when records begin with a zero byte and the number of their schema in a registry. These
+    five bytes are passed over and nobody asks the registry: all records must be written with the schema that is here.
+    """
     options: dict[str, str] = field(default_factory=dict)
     """Further options of Spark's parser: {timestampFormat: ...}, {delimiter: ";"}."""
     unknown_fields: Literal["ignore", "reject"] = "ignore"
     """What to do about a JSON field that the schema does not name; `reject` costs a second look at each record."""
 
+    @property
+    def names(self) -> list[str]:
+        """The columns that a record has."""
+        return avro.fields(self.avro_schema) if self.kind == "avro" else list(self.schema)
+
     def check(self) -> Iterator[str]:
         """What does not fit together."""
         if self.kind == "raw" and self.schema:
             yield "format.schema: raw records have no schema; remove it, or say kind: json"
-        if self.kind != "raw" and not self.schema:
+        if self.kind in ("json", "csv") and not self.schema:
             yield f"format.schema: {self.kind} records need one, for example {{truck_id: string, lat: double}}"
         if self.unknown_fields == "reject" and self.kind != "json":
             yield "format.unknown_fields: only JSON records have names that could be unknown"
-        yield from reserved("format.schema", self.schema)
+        yield from self._avro()
+        yield from reserved("format.schema", self.names)
         for name, kind in self.schema.items():
             yield from (f"format.schema.{name}: {problem}" for problem in problems(kind))
+
+    def _avro(self) -> Iterator[str]:
+        if self.kind != "avro":
+            for name, value in (("avro_schema", self.avro_schema), ("header", self.header.replace("none", ""))):
+                if value:
+                    yield f"format.{name}: only for kind: avro"
+        elif self.schema:
+            yield "format.schema: Avro records have theirs in format.avro_schema; remove this one"
+        elif not self.avro_schema:
+            yield "format.avro_schema: avro records need one, for example truck.avsc"
+        else:
+            yield from (f"format.avro_schema: {problem}" for problem in avro.problems(self.avro_schema))
 
 
 def reserved(where: str, names: Iterable[str]) -> Iterator[str]:

@@ -75,7 +75,7 @@ class Settings:
         for key in self.kafka:
             if key in FIXED:
                 yield f"kafka.{key}: Spark does not let this be set"
-        known = {*self.format.schema, *self.columns, "_date"}
+        known = {*self.format.names, *self.columns, "_date"}
         for name in self.sink.partition_by:
             if name not in known:
                 yield f"sink.partition_by: there is no column {name}; there are: {', '.join(sorted(known))}"
@@ -84,7 +84,7 @@ class Settings:
         """Names that are taken."""
         yield from reserved("columns", self.columns)
         for name in self.columns:
-            if name.lower() in {each.lower() for each in self.format.schema}:
+            if name.lower() in {each.lower() for each in self.format.names}:
                 yield f"columns.{name}: the schema has that column already"
         for name in self.rules:
             if name in REASONS:

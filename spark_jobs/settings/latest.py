@@ -70,7 +70,7 @@ class Settings:
             yield f"start: {self.start} is neither earliest nor latest nor an instant such as 2026-11-18T06:00:00Z"
         if "://" in self.sink.path:
             yield f"sink.path: {self.sink.path} is no folder of the machine where the driver runs"
-        known = {*self.format.schema, *self.columns}
+        known = {*self.format.names, *self.columns}
         for key in ("id", "lat", "lon", "time", "speed"):
             name = getattr(self.fields, key)
             if name not in known and (name or key != "speed"):

@@ -82,7 +82,7 @@ class Table(Lake):
         newest = next(self._snapshots(), None)
         if newest is None:
             return None
-        reader = self.spark.read.format("iceberg").option("snapshot-id", newest.snapshotId())
+        reader = self.spark.read.format("iceberg").option("versionAsOf", newest.snapshotId())
         return reader.load(self.folder.path).withColumnRenamed(PARTITION, "_partition")
 
     def _snapshots(self) -> Iterator[Any]:

@@ -84,8 +84,8 @@ class Job:
             "format": {"schema": {"truck_id": "string", "lat": "double", "n": "bigint"}},
             "rules": {"bad_position": "lat between -90 and 90"},
             "checkpoint": str(self.checkpoint),
-            "sink": {"path": str(self.table)},
             **settings,
+            "sink": {"path": str(self.table), **settings.get("sink", {})},
         }
         (folder / line.PROPERTIES).write_text(line.properties(runtime.require(), {"spark.ui.enabled": "false"}))
         self.process: subprocess.Popen[bytes] | None = None

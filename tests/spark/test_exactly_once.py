@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 
 from kcluster.clients.kafka import Kafka
 from tests.integration.conftest import Live
 from tests.integration.losing import lose_records
 from tests.spark.conftest import Job, until
 from tests.spark.feeding import Feed
+from tests.spark.proof import balances, holds, reached, topic
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,48 +30,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.apart
 
 KILLS = 20
-
-
-def topic(live: Live, name: str, partitions: int = 4) -> str:
-    """A topic, and the one for its dead letters, with three copies each."""
-    for each, number in ((name, partitions), (f"{name}.dead-letters", 2)):
-        live.run("topic", "create", each, "-p", str(number), "-r", "3", "-n", live.name)
-    return name
-
-
-def letters(live: Live, name: str) -> list[tuple[str, str, str]]:
-    """Where the dead letters came from, as a reader of committed records sees them."""
-    found = []
-    settings = {"bootstrap.servers": live.bootstrap, "group.id": "reader", "enable.partition.eof": True}
-    consumer = Consumer({**settings, "isolation.level": "read_committed", "enable.auto.commit": False})
-    partitions = consumer.list_topics(f"{name}.dead-letters", 30).topics[f"{name}.dead-letters"].partitions
-    consumer.assign([TopicPartition(f"{name}.dead-letters", number, 0) for number in partitions])
-    open_ends = len(partitions)
-    while open_ends:
-        message = consumer.poll(30)
-        assert message is not None
-        if message.error():
-            open_ends -= 1
-            continue
-        headers = {key: value.decode() for key, value in message.headers()}
-        found.append((headers["topic"], headers["partition"], headers["offset"]))
-    consumer.close()
-    return found
-
-
-def holds(spark: SparkSession, live: Live, job: Job, name: str, feed: Feed) -> None:
-    """Every good record is a row once, every other a dead letter once; by the feed's numbers, not by offsets."""
-    numbers = [row["n"] for row in spark.read.parquet(str(job.table)).select("n").collect()]
-    assert sorted(numbers) == list(range(feed.good))
-    dead = letters(live, name)
-    assert (len(dead), len(set(dead))) == (feed.poisonous, feed.poisonous)
-
-
-def balances(job: Job) -> dict[str, Any]:
-    """Its audit, which finds nothing wrong."""
-    told = job.audit()
-    assert told["ok"], told
-    return told
 
 
 def phases(job: Job) -> dict[str, Callable[[], object]]:
@@ -90,13 +48,6 @@ def phases(job: Job) -> dict[str, Callable[[], object]]:
         "all is done but Spark's note": lambda: files() and not [*job.table.glob("_kcluster/staged/*")],
         "the batch is done": new(job.checkpoint, "commits/[0-9]*"),
     }
-
-
-def reached(moment: Callable[[], object], running: subprocess.Popen[bytes]) -> bool:
-    """Whether the moment is there, or never will be."""
-    with suppress(FileNotFoundError):  # a folder that went away while it was looked into
-        return bool(moment()) or running.poll() is not None
-    return False
 
 
 def test_a_driver_killed_at_twenty_moments_loses_nothing_and_writes_nothing_twice(

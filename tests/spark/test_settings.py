@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,54 @@ def test_a_small_file_is_enough() -> None:
 )
 def test_each_mistake_is_named_with_the_way_out(more: dict[str, Any], finding: str) -> None:
     assert findings(**more) == [finding]
+
+
+RECORD = '{"type":"record","name":"r","fields":[{"name":"id","type":"string"},{"name":"next","type":["null","r"]}]}'
+
+
+def test_the_schema_of_avro_records_is_a_file_that_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "truck.avsc").write_text(RECORD)
+    form = {"kind": "avro", "avro_schema": "truck.avsc"}
+    read, wrong = settings.read({**GOOD, "format": form, "sink": {"partition_by": ["id"]}}, beside=tmp_path)
+    assert (wrong, read.format.names, read.format.avro_schema) == ([], ["id", "next"], RECORD)
+    assert findings(format={**form, "avro_schema": RECORD}) == []
+    assert settings.read({**GOOD, "format": form}, beside=tmp_path / "no")[1][0].startswith(
+        "format.avro_schema: cannot be read: [Errno 2]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "problem"),
+    [
+        ("{", "is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        ('{"type":"strng"}', 'must be of a record: {"type": "record", "name": ..., "fields": [...]}'),
+        (RECORD.replace('"string"', '"strng"'), "id: strng is no type of Avro; did you mean string?"),
+        (RECORD.replace('"string"', '{"type":"enum"}'), "id: enum needs a name"),
+        (RECORD.replace('"string"', '{"type":"array"}'), "id: needs a type"),
+        (RECORD.replace('"name":"id",', ""), "a record needs fields with names"),
+    ],
+)
+def test_a_schema_that_is_none_is_said(schema: str, problem: str) -> None:
+    assert findings(format={"kind": "avro", "avro_schema": schema}) == [f"format.avro_schema: {problem}"]
+
+
+@pytest.mark.parametrize(
+    ("form", "finding"),
+    [
+        ({"kind": "avro"}, "format.avro_schema: avro records need one, for example truck.avsc"),
+        (
+            {"kind": "avro", "avro_schema": RECORD, "schema": {"id": "string"}},
+            "format.schema: Avro records have theirs in format.avro_schema; remove this one",
+        ),
+        ({"schema": {"id": "string"}, "header": "confluent"}, "format.header: only for kind: avro"),
+        (
+            {"kind": "avro", "avro_schema": RECORD.replace("id", "_id")},
+            "format.schema._id: names that begin with _ are the job's own",
+        ),
+    ],
+)
+def test_what_avro_needs_is_for_avro_only(form: dict[str, Any], finding: str) -> None:
+    assert findings(format=form) == [finding]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import struct
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ TRUCK = {"id": "string", "lat": "double", "n": "int", "at": "timestamp"}
 
 
 def settings(schema: dict[str, str] | None = None, kind: Any = "json", **more: Any) -> Settings:
-    form = {name: more.pop(name) for name in ("options", "unknown_fields") if name in more}
+    form = {name: more.pop(name) for name in ("options", "unknown_fields", "avro_schema", "header") if name in more}
     return Settings("ingest", ("t",), format=Format(kind, TRUCK if schema is None else schema, **form), **more)
 
 
@@ -48,6 +50,12 @@ def test_each_trap_of_the_json_parser_is_a_reason(spark: SparkSession) -> None:
         "   ": "unreadable",
         "null": "unreadable",
         '{"id":"a","lat":1': "unreadable",
+        '{"id":"a"} garbage': "unreadable",
+        '{"id":"a"}{"id":"b"}': "unreadable",
+        '{"id":"a"}\n{"id":"b"}': "unreadable",
+        '{"id":"a"},{"id":"b"}': "unreadable",
+        '{"id":"a"}}': "unreadable",
+        ' {"id":"a"} \n': None,
         '[{"id":"a"}]': "unreadable",
         "42": "unreadable",
         '"text"': "unreadable",
@@ -106,6 +114,56 @@ def test_csv_and_raw_records_are_judged_too(spark: SparkSession) -> None:
     assert reasons(spark, raw, b"\xff", None, "long") == [None, "short", "short"]
     (row,) = rows(spark, raw, b"\xff", None)
     assert (row["key"], row["value"], row["_offset"]) == (b"k", b"\xff", 40)
+
+
+SCHEMA = {
+    "type": "record",
+    "name": "truck",
+    "namespace": "fleet",
+    "fields": [
+        {"name": "id", "type": "string"},
+        {"name": "lat", "type": ["null", "double"]},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {"name": "kind", "type": {"type": "enum", "name": "kind", "symbols": ["VAN", "LORRY"]}},
+    ],
+}
+PLAIN = b"\x06abc" + b"\x02" + struct.pack("<d", 1.5) + b"\xd0\x0f" + b"\x02"
+"""A record as its schema says: a length and letters, which of the two types and a double, 1000 ms, the second name."""
+
+
+def test_avro_records_are_read_whole_or_not_at_all(spark: SparkSession) -> None:
+    told = settings({}, "avro", avro_schema=json.dumps(SCHEMA), rules={"no_place": "lat is not null"})
+    no_place = b"\x02a\x00\x00\x00"
+    traps = {
+        PLAIN: None,
+        PLAIN + b"x": "unreadable",
+        PLAIN + PLAIN: "unreadable",
+        PLAIN[:-1]: "unreadable",
+        b"": "empty",
+        None: "empty",
+        b"\xfe\xff\xff\xff\x0fabc": "unreadable",  # a text of two gigabytes
+        PLAIN[:-1] + b"\x08": "unreadable",  # the fifth of two names
+        b'{"id":"abc"}': "unreadable",
+        no_place: "no_place",
+    }
+    assert dict(zip(traps, reasons(spark, told, *traps), strict=True)) == traps
+    (row,) = rows(spark, told, PLAIN, no_place)
+    assert (row["id"], row["lat"], row["at"].timestamp(), row["kind"]) == ("abc", 1.5, 1.0, "LORRY")
+
+
+def test_the_header_of_a_schema_registry_is_passed_over_when_the_file_says_so(spark: SparkSession) -> None:
+    told = settings({}, "avro", avro_schema=json.dumps(SCHEMA), header="confluent")
+    head = b"\x00\x00\x00\x00\x07"
+    traps = {
+        head + PLAIN: None,
+        PLAIN: "unreadable",
+        head: "unreadable",
+        head[:3]: "unreadable",
+        head + b"\x02": "unreadable",
+    }
+    assert dict(zip(traps, reasons(spark, told, *traps), strict=True)) == traps
+    without = settings({}, "avro", avro_schema=json.dumps(SCHEMA))
+    assert reasons(spark, without, head + PLAIN) == ["unreadable"]
 
 
 def test_nested_columns_and_names_with_dots_are_read(spark: SparkSession) -> None:

@@ -76,6 +76,7 @@ def check(file: Path, job: str = "", name: str = "") -> Checked:
         json.dump(written, asked, default=str)  # dates: YAML knows them, JSON does not
         asked.flush()
         command = [sys.executable, str(program()), asked.name, "--check", "--job", job]
+        command += ["--beside", str(file.absolute().parent)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     answer = json.loads(done.stdout)
     return Checked(answer["findings"], answer["settings"] or {})

@@ -1,0 +1,81 @@
+"""Whether a text is an Avro schema of a record, and which fields it has; without Spark and without Avro."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from spark_jobs.settings.reading import nearest
+
+_PLAIN = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
+_NAMED = {"record", "enum", "fixed"}
+
+
+def inlined(written: dict[str, Any], beside: Path) -> dict[str, Any]:
+    """A job's file with the schema itself in place of its file's name, so that the job needs that file no more."""
+    form = written.get("format")
+    name = form.get("avro_schema") if isinstance(form, dict) else None
+    if not isinstance(form, dict) or not isinstance(name, str) or not name.strip() or name.lstrip().startswith("{"):
+        return written
+    return {**written, "format": {**form, "avro_schema": (beside / Path(name).expanduser()).read_text()}}
+
+
+def fields(schema: str) -> list[str]:
+    """The names of the fields of a schema in which nothing is wrong; none of one in which something is."""
+    try:
+        return [str(field["name"]) for field in json.loads(schema)["fields"]]
+    except (ValueError, TypeError, KeyError):
+        return []
+
+
+def problems(schema: str) -> Iterator[str]:
+    """What is wrong with a schema."""
+    try:
+        told = json.loads(schema)
+    except ValueError as problem:
+        yield f"is not JSON: {problem}"
+        return
+    if not isinstance(told, dict) or told.get("type") != "record":
+        yield 'must be of a record: {"type": "record", "name": ..., "fields": [...]}'
+        return
+    yield from _type(told, "", set())
+
+
+def _type(told: Any, where: str, known: set[str]) -> Iterator[str]:
+    """What is wrong with a type in a schema; a name is known from where it was said first."""
+    at = f"{where}: " if where else ""
+    if isinstance(told, list):
+        for one in told:
+            yield from _type(one, where, known)
+    elif isinstance(told, str):
+        if told not in _PLAIN and told not in known and told.rpartition(".")[2] not in known:
+            yield f"{at}{told} is no type of Avro{nearest(told, _PLAIN | known)}"
+    elif not isinstance(told, dict) or "type" not in told:
+        yield f"{at}needs a type"
+    else:
+        yield from _complex(told, where, at, known)
+
+
+def _complex(told: dict[str, Any], where: str, at: str, known: set[str]) -> Iterator[str]:
+    kind = told["type"]
+    if kind in ("array", "map"):
+        yield from _type(told.get("items" if kind == "array" else "values"), where, known)
+        return
+    if not isinstance(kind, str) or kind not in _NAMED:
+        yield from _type(kind, where, known)
+        return
+    if not told.get("name"):
+        yield f"{at}{kind} needs a name"
+    known.add(str(told.get("name", "")).rpartition(".")[2])
+    if kind == "record":
+        yield from _fields(told.get("fields"), where, at, known)
+
+
+def _fields(told: Any, where: str, at: str, known: set[str]) -> Iterator[str]:
+    if not isinstance(told, list) or not all(isinstance(one, dict) and one.get("name") for one in told):
+        yield f"{at}a record needs fields with names"
+        return
+    for one in told:
+        yield from _type(one.get("type"), f"{where}.{one['name']}" if where else str(one["name"]), known)
