@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,23 +11,25 @@ from tests.hosts.fleet import SMALL, Fleet, fleet_on
 from tests.lab import Image, own_lab
 from tests.lab.conftest import fresh_name
 
+SECRET = "a secret of the lab"
+
 TRIO_SPARK = (
     "all:\n  vars:"
     + SMALL.format(name="triospark")
-    + """    zookeeper_config: {maxSessionTimeout: 10000}
+    + f"""    zookeeper_config: {{maxSessionTimeout: 10000}}
     spark_heap: 256m
-    spark_secret: a secret of the lab
+    spark_secret: {SECRET}
     spark_worker_cores: 2
     spark_worker_memory: 1g
   children:
     zookeeper:
-      hosts: {h1: {zookeeper_id: 1}, h2: {zookeeper_id: 2}, h3: {zookeeper_id: 3}}
+      hosts: {{h1: {{zookeeper_id: 1}}, h2: {{zookeeper_id: 2}}, h3: {{zookeeper_id: 3}}}}
     kafka_broker:
-      hosts: {h1: {kafka_broker_id: 1}, h2: {kafka_broker_id: 2}, h3: {kafka_broker_id: 3}}
+      hosts: {{h1: {{kafka_broker_id: 1}}, h2: {{kafka_broker_id: 2}}, h3: {{kafka_broker_id: 3}}}}
     spark_master:
-      hosts: {h1: , h2: }
+      hosts: {{h1: , h2: }}
     spark_worker:
-      hosts: {h2: , h3: }
+      hosts: {{h2: , h3: }}
 """
 )
 """Three hosts as TRIO_ZK has them, two Spark masters and two workers; who leads is decided anew after ten seconds."""
@@ -39,3 +42,10 @@ def sparks(lab_image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         fleet = fleet_on(lab, TRIO_SPARK, tmp_path_factory.mktemp("sparks"))
         fleet.run("provision", "-i", str(fleet.inventory), "--yes")
         yield fleet
+
+
+def lake(fleet: Fleet) -> Path:
+    """A folder for tables, made as docs/jobs.md tells: everybody has it, and what is in it belongs to Spark's group."""
+    folder = fleet.lab.shared / "lake"
+    fleet.lab.ssh("h2", f"install -d -m 2775 -g spark {folder}")
+    return folder

@@ -19,6 +19,9 @@ from kcluster.results import Progress
 CORES, EXECUTOR_CORES, MEMORY = "spark.cores.max", "spark.executor.cores", "spark.executor.memory"
 """Spark's words for the most cores of a job, and for what one of its executors takes."""
 
+PARTS = ("spark.sql.shuffle.partitions", "spark.sql.sources.parallelPartitionDiscovery.parallelism")
+"""Into how many tasks a job cuts its work: by itself into hundreds, each with a way to another host."""
+
 LEADS_WITHIN = 60.0
 """Seconds in which a standby master leads and a worker is back."""
 FREE_WITHIN = 15.0
@@ -58,7 +61,8 @@ def taken(engine: Engine, asked: Mapping[str, str], progress: Progress) -> dict[
         if found.message != told:
             progress(f"{(told := found.message)}; waiting up to {within:.0f} s")
         time.sleep(_LOOK)
-    return {CORES: str(found.cores), MEMORY: f"{found.memory}m"}
+    parts = str(2 * found.cores)
+    return {CORES: str(found.cores), MEMORY: f"{found.memory}m", **dict.fromkeys(PARTS, parts)}
 
 
 def _share(engine: Engine, asked: Mapping[str, str]) -> Share | KclusterError:

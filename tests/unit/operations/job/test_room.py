@@ -36,14 +36,13 @@ def taken(monkeypatch: pytest.MonkeyPatch, *told: dict[str, MasterState], **aske
 
 
 def test_a_job_takes_half_of_the_cores_unless_it_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    half = {"spark.cores.max": "4", "spark.executor.memory": "1024m"}
-    assert taken(monkeypatch, leading(FREE, FREE)) == half
-    small = Room(3, 3, 1500, 1500)
-    assert taken(monkeypatch, leading(small)) == {"spark.cores.max": "2", "spark.executor.memory": "750m"}
-    assert taken(monkeypatch, leading(FREE), cores_max="1", executor_memory="3g") == {
-        "spark.cores.max": "1",
-        "spark.executor.memory": "3072m",
-    }
+    half = taken(monkeypatch, leading(FREE, FREE))
+    assert (half["spark.cores.max"], half["spark.executor.memory"]) == ("4", "1024m")
+    assert [half[part] for part in room.PARTS] == ["8", "8"]
+    small = taken(monkeypatch, leading(Room(3, 3, 1500, 1500)))
+    assert (small["spark.cores.max"], small["spark.executor.memory"]) == ("2", "750m")
+    own = taken(monkeypatch, leading(FREE), cores_max="1", executor_memory="3g")
+    assert (own["spark.cores.max"], own["spark.executor.memory"]) == ("1", "3072m")
 
 
 @pytest.mark.parametrize(
