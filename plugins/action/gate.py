@@ -12,6 +12,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as reading
 
+from kcluster import inventory
 from kcluster.clients.ssh import Answer
 from kcluster.errors import KclusterError
 from kcluster.model.cluster import Cluster
@@ -43,8 +44,8 @@ class ActionModule(ActionBase):
         nodes = reading.nodes(found, str((task_vars or {})["inventory_hostname"]), _PARTS[args["part"]])
         if not nodes:
             return {"changed": False, "node": "", "unit": "", "leads": False}
-        asking = self._gates(found)
         try:
+            asking = self._gates(found)
             return self._before(asking, nodes[0]) if args["moment"] == "before" else self._after(asking, nodes[0])
         except KclusterError as problem:
             raise reading.failure(problem) from problem
@@ -60,7 +61,8 @@ class ActionModule(ActionBase):
     def _gates(self, found: Cluster) -> Gates:
         patience = float(self._task.args.get("timeout") or gates.PATIENCE)
         unsafe = str(self._task.args.get("unsafe_partitions", False)).lower() in ("true", "yes", "1")
-        return Gates(found, unsafe_too=unsafe, patience=0.0 if self._task.check_mode else patience)
+        patience = 0.0 if self._task.check_mode else patience
+        return Gates(found, inventory.librdkafka(found.client), unsafe_too=unsafe, patience=patience)
 
     def _before(self, asking: Gates, node: Node) -> dict[str, Any]:
         """The node may stop; whether it leads its kind, so that it can be left for last."""

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
+from kcluster.model.client import Client
 from kcluster.operations.judging import Reason
 from tests.unit.operations.hosts import BROKERS, TRIO, OpenGates
 
@@ -83,3 +85,12 @@ def test_its_documentation_names_its_words(plugin: Callable[[str], ModuleType]) 
     import yaml
 
     assert set(yaml.safe_load(plugin("modules.gate").DOCUMENTATION)["options"]) == plugin("action.gate")._WORDS
+
+
+def test_gates_ask_as_the_inventory_says(plugin: Callable[[str], ModuleType]) -> None:
+    module = plugin("action.gate")
+    task = SimpleNamespace(args={}, check_mode=False, async_val=0, diff=False, _uuid="1", action="gate")
+    action = module.ActionModule(task, None, None, None, None, None)
+    secured = replace(TRIO, client=Client({"security.protocol": "SSL"}, "kafka_client_properties"))
+    assert action._gates(secured).config == {"security.protocol": "SSL"}
+    assert action._gates(TRIO).config == {}
