@@ -26,7 +26,7 @@ name: {name}
 topics: [{name}]
 every: 1s
 format: {{kind: csv, schema: {{n: bigint}}}}
-rules: {{lucky: n % 100 <> 13}}
+rules: {{lucky: n % 1000 <> 13}}
 sink: {{path: {lake}/{name}}}
 checkpoint: {lake}/{name}-checkpoint
 """
@@ -127,7 +127,7 @@ def test_workers_and_the_leading_master_killed_under_a_job_lose_nothing_and_doub
     audit = told(sparks, "job", "audit", "numbers")
     assert audit["ok"]
     rows, dead = (sum(part[what] for part in audit["partitions"]) for what in ("rows", "dead"))
-    assert (rows, dead) == (load.acknowledged - dead, sum(number % 100 == 13 for number in load.numbers))
+    assert (rows, dead) == (load.acknowledged - dead, sum(number % 1000 == 13 for number in load.numbers))
     until(lambda: all(node["state"] == "running" for node in nodes(sparks).values()), "systemd has brought all back")
 
 

@@ -19,6 +19,8 @@ from kcluster.operations.job.watch import telling
 from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
 
 _LOOK = 0.05
+_STARVED, _PATIENCE = "Initial job has not accepted any resources", 3
+"""What Spark writes every 15 s while it has no executor, and how often until we believe it."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,22 @@ def _run(job: Job, progress: Progress) -> Path:
     process = processes.start(command, environment=environment, directory=job.folder, output=log)
     try:
         while processes.alive(process):
+            fed(job, log)
             time.sleep(_LOOK)
     finally:
         for left in processes.session(process, f"{jobs.MARK}={mark}"):
             processes.end(left)
     return log
+
+
+def fed(job: Job, log: Path) -> None:
+    """Give up when Spark said for a while that nobody takes the work: it would say so for ever."""
+    if log.exists() and log.read_text(errors="replace").count(_STARVED) >= _PATIENCE:
+        raise SparkError(
+            f"{job.record.master} has no executor for the audit of {job.name}",
+            details=f"log: {log}",
+            resolution="stop a job that takes much, or wait until one has ended: the audit takes a share as a job does",
+        )
 
 
 def _row(part: Mapping[str, Any]) -> list[str | Cell]:
