@@ -11,7 +11,7 @@ from spark_jobs.settings.common import interval
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from spark_jobs.settings import ingest, latest
+    from spark_jobs.settings.source import Source
 
 TUNED = {
     # Fewer and larger answers than the client's defaults, which are made for little delay.
@@ -25,14 +25,12 @@ TUNED = {
 }
 
 
-def stream(
-    spark: SparkSession, settings: ingest.Settings | latest.Settings, bootstrap: str, security: Mapping[str, str]
-) -> DataFrame:
+def stream(spark: SparkSession, settings: Source, bootstrap: str, security: Mapping[str, str]) -> DataFrame:
     """The records of the topics, from where the checkpoint says, or for a new one from `start`."""
     return spark.readStream.format("kafka").options(**options(settings, bootstrap, security)).load()
 
 
-def options(settings: ingest.Settings | latest.Settings, bootstrap: str, security: Mapping[str, str]) -> dict[str, str]:
+def options(settings: Source, bootstrap: str, security: Mapping[str, str]) -> dict[str, str]:
     """The options of Spark's Kafka source."""
     consumer = {**TUNED, **security, **settings.kafka, "bootstrap.servers": bootstrap}
     return {
@@ -45,7 +43,7 @@ def options(settings: ingest.Settings | latest.Settings, bootstrap: str, securit
     }
 
 
-def _waiting(settings: ingest.Settings | latest.Settings) -> dict[str, str]:
+def _waiting(settings: Source) -> dict[str, str]:
     if not settings.batch.min_records:
         return {}
     return {
