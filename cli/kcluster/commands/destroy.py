@@ -28,8 +28,8 @@ def destroy(
 ) -> Result:
     """Remove a cluster from its hosts; its data stays unless you say otherwise.
 
-    Shows what would go, asks, stops the brokers and then the keepers of the metadata, and removes units, programs,
-    configuration and logs. The next `kcluster provision` finds the data again, and with it the same cluster.
+    Shows what would go, asks, stops Spark, then the brokers, then the keepers of the metadata, and removes units,
+    programs, configuration and logs. The next `kcluster provision` finds the data again, and with it the same cluster.
 
     With --delete-data the content of every data directory goes that is surely this cluster's: one with another
     cluster's id, with foreign files or mounts in it, or behind a symbolic link is left and named; exit 4 then. The
