@@ -18,7 +18,7 @@ from tests.hosts.under_load import under_load
 
 pytestmark = [pytest.mark.apart, pytest.mark.xdist_group("spark on hosts")]
 
-PATIENCE = 240.0
+PATIENCE = 600.0
 
 NUMBERS = """\
 job: ingest

@@ -24,7 +24,7 @@ PARTS = ("spark.sql.shuffle.partitions", "spark.sql.sources.parallelPartitionDis
 
 LEADS_WITHIN = 60.0
 """Seconds in which a standby master leads and a worker is back."""
-FREE_WITHIN = 15.0
+FREE_WITHIN = 30.0
 """Seconds in which what a job had that just ended is free again."""
 _LOOK = 0.5
 
