@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from spark_jobs import ready, settings, sinks
+from spark_jobs.causes import Refused
+from spark_jobs.folder import Folder
 from tests.integration.conftest import Live
 from tests.spark.conftest import Job, until
 from tests.spark.feeding import Feed
@@ -16,6 +20,8 @@ from tests.spark.proof import balances, holds, reached, topic
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from spark_jobs.sinks.base import Sink
 
 LOGS = {"delta": "_delta_log/*.json", "iceberg": "metadata/v*.metadata.json"}
 """What a commit adds to a table of the format."""
@@ -25,6 +31,48 @@ def new(folder: Path, pattern: str) -> Callable[[], set[Path]]:
     """Tells what is there that is not there now."""
     before = set(folder.glob(pattern))
     return lambda: {*folder.glob(pattern)} - before
+
+
+SCHEMA = {"id": "string", "lat": "double"}
+ROW = ("t", 0, 7, datetime(2026, 11, 18, 12, tzinfo=UTC))
+COORDINATES = "_topic string, _partition int, _offset bigint, _timestamp timestamp"
+
+
+def ready_sink(spark: SparkSession, place: Path, schema: dict[str, str], **sink: Any) -> Sink:
+    """The sink of a job with this file that may begin."""
+    read, wrong = settings.read({"job": "ingest", "topics": ["t"], "format": {"schema": schema}, "sink": sink})
+    assert not wrong
+    made = sinks.of(spark, read.sink, Folder(spark, str(place / "table")))
+    ready.check(spark, read, made, Folder(spark, str(place / "checkpoint")))
+    return made
+
+
+@pytest.mark.parametrize("format", LOGS)
+def test_a_table_takes_a_batch_once_and_columns_when_the_file_says_so(
+    spark: SparkSession, tmp_path: Path, format: str
+) -> None:
+    checkpoint = tmp_path / "checkpoint"
+    (checkpoint / "offsets").mkdir(parents=True)
+    (checkpoint / "metadata").write_text('{"id":"one"}')
+    (checkpoint / "offsets" / "0").write_text('v1\n{}\n{"t":{"0":8}}')
+    sink = ready_sink(spark, tmp_path, SCHEMA, format=format)
+    rows = spark.createDataFrame([("a", 1.5, *ROW)], f"id string, lat double, {COORDINATES}")
+    for _ in range(2):
+        assert sink.write(rows, "one", 0).rows == 1
+    wider = {**SCHEMA, "speed": "double"}
+    with pytest.raises(Refused, match="the table has no column speed"):
+        ready_sink(spark, tmp_path, wider, format=format)
+    sink = ready_sink(spark, tmp_path, wider, format=format, new_columns="add")
+    more = spark.createDataFrame([("b", 2.5, 9.0, *ROW)], f"id string, lat double, speed double, {COORDINATES}")
+    assert sink.write(more, "one", 1).rows == 1
+    table = sink.rows()
+    assert table is not None
+    found = table.select("id", "speed", "_partition", "_offset").orderBy("id").collect()
+    assert [tuple(each) for each in found] == [("a", None, 0, 7), ("b", 9.0, 0, 7)]
+    with pytest.raises(Refused, match=f"the table is {format}, and the job's file says parquet"):
+        ready_sink(spark, tmp_path, wider)
+    with pytest.raises(Refused, match="the sink holds batches up to 1 of another checkpoint"):
+        ready_sink(spark, tmp_path, wider, format=format)
 
 
 @pytest.mark.parametrize("format", LOGS)
