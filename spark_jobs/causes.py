@@ -40,6 +40,16 @@ CAUSES = (
         "the disk is full",
         "make room (see `df -h`), then submit the job again",
     ),
+    (
+        r"Mkdirs failed to create|chmod: changing permissions",
+        "executors may not write where the driver may",
+        "let the folder hand on a group that both are in: docs/jobs.md, More than one machine",
+    ),
+    (
+        r"UNABLE_TO_INFER_SCHEMA",
+        "the driver does not see the files that executors wrote",
+        "sink.path must be one folder that every host mounts at the same place: docs/jobs.md, More than one machine",
+    ),
     (r"Permission denied|AccessControlException", "a file or folder may not be written", "see the log for which one"),
     (
         r"Java heap space|GC overhead limit|OutOfMemoryError",

@@ -91,3 +91,11 @@ def test_causes_are_one_line_with_the_way_out() -> None:
     assert cause(java)[0] == "the disk is full (Caused by: java.io.IOException: No space left on device)"
     python = 'Traceback (most recent call last):\n  File "x"\n    y\nspark_jobs.causes.Refused: why\n'
     assert cause(f"[FOREACH] Return Message: {python}\nat z")[0] == "why"
+
+
+def test_folders_that_hosts_do_not_share_rightly_are_named() -> None:
+    task = "Job aborted: Lost task 0.3: java.io.IOException: Mkdirs failed to create file:/lake/t (exists=false)"
+    assert cause(task)[0].startswith("executors may not write where the driver may (")
+    assert cause("[UNABLE_TO_INFER_SCHEMA] Unable to infer schema for Parquet.")[0].startswith(
+        "the driver does not see the files that executors wrote ("
+    )
