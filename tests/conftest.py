@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.clusters import kraft, live, own
 
@@ -15,17 +17,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--renew", action="store_true", help="rewrite the stored expected outputs instead of comparing")
 
 
-SLOW_FIRST = ("spark", "hosts", "lab", "integration")
-"""The folders with the longest tests: what is left for the end must be short, or one worker waits for the other."""
+FOLDERS = ("spark", "integration", "hosts", "lab", "contracts", "golden", "unit")
+"""In this order: what is left for the end must be short, or one worker waits for the other."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`./run test` has two workers: a file's tests stay with one of them, unless the file is marked `apart`."""
-    folders = [*SLOW_FIRST, "contracts", "golden", "unit"]
-    items.sort(key=lambda item: folders.index(item.path.relative_to(Path(__file__).parent).parts[0]))
-    for item in items:
-        if not item.get_closest_marker("apart"):
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+    """The long tests first."""
+    items.sort(key=lambda item: FOLDERS.index(item.path.relative_to(Path(__file__).parent).parts[0]))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """How `./run test` shares the tests out between its workers."""
+    return Together(config, log)
+
+
+class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """Tests that must not run at the same time, or share what is dear to make, stay with one worker."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        if file.startswith(("tests/spark/", "tests/integration/")):
+            return "clusters on this machine"  # one that is down may find its ports taken by another worker's
+        if file.startswith("tests/hosts/test_spark"):
+            return "spark on hosts"
+        if file.endswith(("test_faults.py", "test_molecule.py", "test_restart.py", "test_shapes.py")):
+            return nodeid  # each test has hosts of its own
+        return file
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,6 @@ from tests.hosts.fleet import SOLO, TRIO_ZK, Fleet, NewFleet
 from tests.hosts.under_load import under_load
 from tests.lab import faults
 
-pytestmark = pytest.mark.apart
-
 MOMENTS = range(1, 11)
 """Lines of the journal after which the control node dies: from the lock to the proof."""
 

@@ -12,8 +12,6 @@ from tests.lab.conftest import fresh_name
 from tests.lab.machine import labs
 from tests.molecule.__main__ import main, run, scenarios
 
-pytestmark = pytest.mark.apart
-
 UNTRUE = """
 - name: Converge
   hosts: all

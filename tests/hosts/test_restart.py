@@ -5,12 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 
-import pytest
-
 from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet
 from tests.hosts.under_load import read_back, under_load
-
-pytestmark = pytest.mark.apart
 
 LONGEST_GAP = 20.0
 """Seconds without an acknowledgement; a second or two on a machine with nothing else to do."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 import yaml
 
 from tests.hosts.fleet import Fleet, NewFleet
 from tests.lab.machine import run
-
-pytestmark = pytest.mark.apart
 
 BETWEEN, OUTSIDE = 9092, 9094
 TRANSLATED = 19094

@@ -10,13 +10,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.hosts.fleet import Fleet
 from tests.hosts.spark import SECRET, lake
 from tests.hosts.under_load import under_load
-
-pytestmark = [pytest.mark.apart, pytest.mark.xdist_group("spark on hosts")]
 
 PATIENCE = 600.0
 

@@ -27,8 +27,6 @@ from tests.spark.proof import balances, holds, reached, topic
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.apart
-
 KILLS = 20
 
 
