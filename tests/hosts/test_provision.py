@@ -55,10 +55,10 @@ def test_from_bare_hosts_to_a_changed_cluster_and_nothing_is_lost(fleet: NewFlee
     assert rolled.acknowledged > 500
 
     starts = started(trio)
-    trio.write(changed(cluster, "queued.max.requests: 600, log.cleaner.threads: 2"))
+    trio.write(changed(cluster, "queued.max.requests: 600, background.threads: 12"))
     result = provision(trio, "--no-smoke")
     assert result["restarted"] == []
-    assert any("log.cleaner.threads" in line for line in result["settings"])
+    assert any("background.threads" in line for line in result["settings"])
     assert started(trio) == starts
 
     history = json.loads(trio.run("history", "-i", str(trio.inventory), "-o", "json").stdout)["runs"]

@@ -78,7 +78,10 @@ def test_gates_and_settings_of_running_brokers_use_the_login(cluster: Secured, m
     assert gates.serving(target.cluster.nodes) == ()
     assert gates.leader(broker.kind) == broker.name
     assert ["no copy to spare" in reason.text for reason in gates.unsafe([broker])] == [True]
-    wanted = [Dynamic("", "log.cleaner.threads", "1", "2"), Dynamic(broker.name, "background.threads", "10", "11")]
+    wanted = [
+        Dynamic("", "log.retention.bytes", "-1", "1000000000"),
+        Dynamic(broker.name, "background.threads", "10", "11"),
+    ]
     apply_dynamic(target.cluster, wanted, lambda _: None, gates.config)  # returns when the broker says that they count
 
 

@@ -19,8 +19,11 @@ from kcluster.variables import masked, secret
 from kcluster.variables.spelling import HIDDEN
 
 _LIVE = ("cluster-wide", "per-broker")
-_WITH_RESTART = ("ssl.", "sasl.", "listener", "metric.", "principal.", "password.", "broker.id", "inter.broker.")
+_WITH_FILES = ("ssl.", "sasl.", "listener", "metric.", "principal.", "password.", "broker.id", "inter.broker.")
 """How properties begin that Kafka would take while it runs, if files, classes or secrets beside them changed too."""
+
+_CLEANER = "log.cleaner."
+"""Kafka makes the cleaner's buffers (128 MiB) anew before it lets go of the old ones: a broker may die of it."""
 
 _THREADS = ("background.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir")
 _TOGETHER = "min.insync.replicas"
@@ -127,7 +130,7 @@ def takes(pair: Pair, key: str, old: str | None, new: str) -> bool:
     known = properties.table(pair.part.release.version).get(key)
     if known is None or known.update_mode not in _LIVE:
         return False
-    if known.type in ("class", "password") or word_for(key) or key.startswith(_WITH_RESTART):
+    if known.type in ("class", "password") or word_for(key) or key.startswith((*_WITH_FILES, _CLEANER)):
         return False
     return key not in _THREADS or _within_double(old or known.default or "", new)
 

@@ -139,7 +139,8 @@ def test_only_what_a_running_process_cannot_be_told_needs_a_restart():
         return running_plan.pending(Pair(OLD, node, altered(running(OLD), "h1", node.name, files=files)["h1"]))
 
     assert lying("# by hand") == ()
-    assert lying("log.cleaner.threads=2") == (), "the broker takes it while it runs"
+    assert lying("log.retention.bytes=1000000") == (), "the broker takes it while it runs"
+    assert lying("log.cleaner.threads=2") == ("log.cleaner.threads 1 -> 2",), "it may run out of memory over it"
     assert lying("queued.max.requests=600") == ("queued.max.requests 500 -> 600",)
     other = replace(running(OLD)["h1"], current="kafka_2.13-3.9.1")
     assert running_plan.pending(Pair(OLD, node, other)) == ("release kafka_2.13-3.9.2 -> kafka_2.13-3.9.1",)
