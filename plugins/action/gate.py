@@ -62,7 +62,8 @@ class ActionModule(ActionBase):
         patience = float(self._task.args.get("timeout") or gates.PATIENCE)
         unsafe = str(self._task.args.get("unsafe_partitions", False)).lower() in ("true", "yes", "1")
         patience = 0.0 if self._task.check_mode else patience
-        return Gates(found, inventory.librdkafka(found.client), unsafe_too=unsafe, patience=patience)
+        client = inventory.librdkafka(found.client)
+        return Gates(found, client, unsafe_too=unsafe, patience=patience, hosts=_Host(self))
 
     def _before(self, asking: Gates, node: Node) -> dict[str, Any]:
         """The node may stop; whether it leads its kind, so that it can be left for last."""

@@ -55,8 +55,10 @@ def restart(
     from kcluster.operations.gates import Gates
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
-    gates = Gates(target.remote, target.kafka.config, unsafe_too=unsafe_partitions, patience=gate_timeout)
     with Connections(target.logins) as hosts:
+        gates = Gates(
+            target.remote, target.kafka.config, unsafe_too=unsafe_partitions, patience=gate_timeout, hosts=hosts
+        )
         meant = operation.plan(gates, nodes or [], hosts)
         show.progress(f"one at a time: {', '.join(f'{node.name} on {node.host.name}' for node in meant)}")
         confirm(f"Restart {len(meant)} nodes of {gates.cluster.name}?", yes=yes)

@@ -40,8 +40,8 @@ def start(
     from kcluster.operations.gates import Gates
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
-    gates = Gates(target.remote, target.kafka.config, patience=gate_timeout)
     with Connections(target.logins) as hosts:
+        gates = Gates(target.remote, target.kafka.config, patience=gate_timeout, hosts=hosts)
         starts = operation.plan(gates, nodes or [], hosts)
         if starts.idle:
             confirm(f"Start {', '.join(node.name for node in starts.idle)} of {gates.cluster.name}?", yes=yes)

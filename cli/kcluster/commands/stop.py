@@ -51,8 +51,10 @@ def stop(
     from kcluster.operations.gates import Gates
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
-    gates = Gates(target.remote, target.kafka.config, unsafe_too=unsafe_partitions, patience=gate_timeout)
     with Connections(target.logins) as hosts:
+        gates = Gates(
+            target.remote, target.kafka.config, unsafe_too=unsafe_partitions, patience=gate_timeout, hosts=hosts
+        )
         stops = operation.plan(gates, nodes or [], hosts)
         if stops.nodes:
             confirm(stops.question(gates.cluster.name), yes=yes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from kcluster.clients.ssh import Answer, Connections
 
 _CUT = "--- kcluster ---"
+_BEGIN = f"echo '{_CUT}'\n"
+"""Where an answer begins: a login may greet with lines before."""
 _LINES = 12
+_LISTENING = re.compile(r"^\s*\d+: [0-9A-F]+:(?P<port>[0-9A-F]{4}) ", re.MULTILINE)
 _HOLDER = re.compile(r'\("(?P<program>[^"]+)",pid=(?P<pid>\d+)')
 _ASKED = ("Id", "LoadState", "ActiveState", "SubState", "Result", "ExecMainStatus", "NRestarts")
 
@@ -108,32 +111,47 @@ class Diagnosis:
 
 def units(nodes: Iterable[Node], hosts: Connections) -> dict[str, Unit]:
     """The unit of each node, all hosts asked at once; a host that does not answer is an error."""
-    by_host: dict[str, list[Node]] = {}
-    for node in nodes:
-        by_host.setdefault(node.host.name, []).append(node)
-    scripts = {host: f"{_show(map(unit_of, there))}\n" for host, there in by_host.items()}
     found: dict[str, Unit] = {}
-    for host, answer in hosts.run("sh -s", stdin=scripts, only=list(by_host), become=True).items():
-        if isinstance(answer, KclusterError):
-            raise answer
-        shown = {facts["Id"]: _unit(facts) for facts in _blocks(answer.stdout)}
-        found |= {node.name: shown[f"{unit_of(node)}.service"] for node in by_host[host]}
+    for there, said in _ask(nodes, lambda nodes: f"{_show(map(unit_of, nodes))}\n", hosts):
+        shown = {facts["Id"]: _unit(facts) for facts in _blocks(said)}
+        found |= {node.name: shown[f"{unit_of(node)}.service"] for node in there}
+    return found
+
+
+def listening(nodes: Iterable[Node], hosts: Connections) -> set[str]:
+    """The names of the nodes whose hosts listen at their port, whoever can reach it."""
+    found: set[str] = set()
+    for there, said in _ask(nodes, lambda _: "grep -hs ' 0A ' /proc/net/tcp /proc/net/tcp6\n", hosts):
+        open_ports = {int(line["port"], 16) for line in _LISTENING.finditer(said)}
+        found |= {node.name for node in there if port_of(node) in open_ports}
     return found
 
 
 def marks(nodes: Sequence[Node], hosts: Connections) -> list[Began]:
     """Where the starts of these nodes will begin, for somebody else who starts them."""
+    began = []
+    for there, said in _ask(nodes, _marks, hosts):
+        since, *sizes = map(int, said.split())
+        began += [Began(node, since, size) for node, size in zip(there, sizes, strict=True)]
+    return began
+
+
+def _ask(
+    nodes: Iterable[Node], question: Callable[[Sequence[Node]], str], hosts: Connections
+) -> Iterator[tuple[list[Node], str]]:
+    """The nodes of each host and what it says of them, all asked at once; a host that does not answer is an error."""
     by_host: dict[str, list[Node]] = {}
     for node in nodes:
         by_host.setdefault(node.host.name, []).append(node)
-    scripts = {host: _marks(there) for host, there in by_host.items()}
-    began = []
+    scripts = {host: f"{_BEGIN}{question(there)}" for host, there in by_host.items()}
     for host, answer in hosts.run("sh -s", stdin=scripts, only=list(by_host), become=True).items():
         if isinstance(answer, KclusterError):
             raise answer
-        since, *sizes = map(int, answer.stdout.split())
-        began += [Began(node, since, size) for node, size in zip(by_host[host], sizes, strict=True)]
-    return began
+        yield by_host[host], _said(answer)
+
+
+def _said(answer: Answer) -> str:
+    return answer.stdout.partition(f"{_CUT}\n")[2]
 
 
 def command(verb: str, nodes: Sequence[Node], hosts: Connections, *, within: float) -> list[Began]:
@@ -145,7 +163,7 @@ def command(verb: str, nodes: Sequence[Node], hosts: Connections, *, within: flo
         answer = answers[node.host.name]
         if isinstance(answer, KclusterError):
             raise answer
-        since, size = [*map(int, answer.stdout.split()), 0, 0][:2]
+        since, size = [*map(int, _said(answer).split()), 0, 0][:2]
         began.append(Began(node, since, size))
         if answer.code:
             raise _refused(verb, began[-1], answer, hosts)
@@ -167,7 +185,7 @@ def diagnose(began: Began, hosts: Connections) -> Diagnosis:
     """Everything the host tells about a start that did not succeed."""
     node = began.node
     answer = hosts.ask(node.host.name, "sh -s", stdin=_questions(began), become=True)
-    shown, console, log, sockets = (part.strip("\n") for part in answer.stdout.split(f"{_CUT}\n"))
+    shown, console, log, sockets = (part.strip("\n") for part in _said(answer).split(f"{_CUT}\n"))
     said = (*console.splitlines(), *log.splitlines())
     return Diagnosis(node, _unit(next(_blocks(shown))), said, tuple(_holders(node, sockets)))
 
@@ -195,14 +213,14 @@ def _marks(nodes: Sequence[Node]) -> str:
 def _order(verb: str, node: Node) -> str:
     """A unit that failed too often is only started again when that is forgotten."""
     unit = unit_of(node)
-    return f"systemctl reset-failed {unit} 2>/dev/null\n{_marks([node])}exec systemctl {verb} {unit}\n"
+    return f"systemctl reset-failed {unit} 2>/dev/null\n{_BEGIN}{_marks([node])}exec systemctl {verb} {unit}\n"
 
 
 def _questions(began: Began) -> str:
     """A log that was rolled in between is smaller than it was, and is read from its beginning."""
     node = began.node
     return (
-        f"{_show([unit_of(node)])}\n"
+        f"{_BEGIN}{_show([unit_of(node)])}\n"
         f"echo '{_CUT}'\n"
         f"journalctl --unit {unit_of(node)} --since @{began.since} --output cat --quiet --no-pager --lines 200\n"
         f"echo '{_CUT}'\n"
@@ -240,6 +258,16 @@ def _holders(node: Node, sockets: str) -> Iterator[str]:
         port = fields[3].rpartition(":")[2] if len(fields) > 3 else ""
         if port in wanted and (holder := _HOLDER.search(line)):
             yield f"{port} is held by {holder['program']}, pid {holder['pid']}"
+
+
+def port_of(node: Node) -> int:
+    """The port at which its host listens when the node serves."""
+    if isinstance(node, Server):
+        return node.client_port
+    if isinstance(node, Broker):
+        return node.internal.port
+    assert isinstance(node, Controller | Daemon)
+    return node.port
 
 
 def _ports(node: Node) -> tuple[int, ...]:

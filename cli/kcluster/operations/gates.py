@@ -17,12 +17,14 @@ from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.node import Kind, Node
 from kcluster.model.quorum import Controller, Quorum
-from kcluster.operations import judging, masters
+from kcluster.operations import diagnosing, judging, masters
 from kcluster.operations.judging import Reason, View
 
 if TYPE_CHECKING:
+    from kcluster.clients.ssh import Connections
     from kcluster.clients.wire import QuorumState
     from kcluster.model.cluster import Cluster
+    from kcluster.model.listener import Listener
     from kcluster.results import Progress
 
 T = TypeVar("T")
@@ -49,6 +51,8 @@ class Gates:
     """Whether the user accepts what no waiting makes safe."""
     patience: float = PATIENCE
     """Seconds a gate may stay closed."""
+    hosts: Connections | None = None
+    """Where is asked whether a node listens that this machine does not reach: others may."""
 
     def unsafe(self, leaving: Sequence[Node]) -> tuple[Reason, ...]:
         """Why no waiting makes it safe that these nodes stop together; nothing when it may become safe."""
@@ -86,15 +90,15 @@ class Gates:
             told = self._servers()
             reasons += [reason for name in servers for reason in judging.server_silent(name, told[name])]
         if controllers := [node for node in nodes if isinstance(node, Controller)]:
-            silent = [node.name for node in controllers if node not in self._living(controllers)]
+            silent = [node.name for node in controllers if not self.answers(node)]
             reasons += [Reason(f"{name} does not answer yet") for name in silent] or self._led()
         if daemons := [node for node in nodes if isinstance(node, Daemon)]:
             reasons += self._spark_without(daemons)
         return tuple(reasons)
 
     def answers(self, node: Node) -> bool:
-        """Whether the node's process listens; one that does not has nothing to lose."""
-        return ports.answers(*door(node), within=_CONNECTED_WITHIN)
+        """Whether this machine reaches the node's process."""
+        return ports.answers(*self._door(node), within=_CONNECTED_WITHIN)
 
     def leader(self, kind: Kind) -> str:
         """The name of the node that leads the nodes of its kind, and stops last; empty when none does."""
@@ -111,14 +115,20 @@ class Gates:
         return next((f"{kind}-{view.controller}" for view in views if view.controller >= 0), "")
 
     def _living(self, nodes: Sequence[Node]) -> list[Node]:
-        """Those that have something to lose: they listen, or the other brokers still count on them."""
+        """Those that have something to lose."""
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            listening = list(pool.map(self.answers, nodes))
-        silent = [node for node, there in zip(nodes, listening, strict=True) if not there and isinstance(node, Broker)]
-        views = _told(self._views(self.cluster.brokers).values()) if silent else []
+            reached = list(pool.map(self.answers, nodes))
+        silent = [node for node, there in zip(nodes, reached, strict=True) if not there]
+        missed = self._missed(silent) if silent else set()
+        return [node for node in nodes if node not in silent or node.name in missed]
+
+    def _missed(self, silent: Sequence[Node]) -> set[str]:
+        """Which of the nodes that this machine does not reach serve others all the same, or are counted on by them."""
+        listening = diagnosing.listening(silent, self.hosts) if self.hosts else set()
+        brokers = [node for node in silent if isinstance(node, Broker)]
+        views = _told(self._views(self.cluster.brokers).values()) if brokers else []
         counted = {number for view in views for number in view.brokers}
-        missed = [node.name for node in silent if node.id in counted]
-        return [node for node, there in zip(nodes, listening, strict=True) if there or node.name in missed]
+        return listening | {node.name for node in brokers if node.id in counted}
 
     # The keepers of the metadata.
 
@@ -178,13 +188,20 @@ class Gates:
         from kcluster.clients.kafka.topics import of_metadata
 
         if not self.answers(broker):  # refused at once, where a client goes on trying for half a second
-            raise UnreachableError(f"no broker answers at {broker.internal.address}")
+            raise UnreachableError(f"no broker answers at {self._listener(broker).address}")
         # A client of its own knows no other address, so it is this broker that gives the first answer.
-        found = Kafka(self._address(broker), self.config).metadata()
+        found = Kafka(self._listener(broker).address, self.config).metadata()
         return View(broker.id, frozenset(found.brokers), found.controller_id, of_metadata(found))
 
-    def _address(self, broker: Broker) -> str:
-        return broker.listener_for(protocol_of(self.config)).address
+    def _listener(self, broker: Broker) -> Listener:
+        return broker.listener_for(protocol_of(self.config))
+
+    def _door(self, node: Node) -> tuple[str, int]:
+        """Where a node answers this machine."""
+        if isinstance(node, Broker):
+            listener = self._listener(node)
+            return listener.advertised_host, listener.advertised_port
+        return node.host.address, diagnosing.port_of(node)
 
     def _least(self, views: Sequence[View], leaving: Collection[int]) -> dict[str, int | None]:
         """min.insync.replicas of each topic that the leaving brokers hold; None where it may not be read."""
@@ -194,7 +211,7 @@ class Gates:
         if not topics:
             return {}
         asked = next(broker for broker in self.cluster.brokers if broker.id == views[0].broker)
-        states = with_config(Kafka(self._address(asked), self.config), topics, broker=asked.id)
+        states = with_config(Kafka(self._listener(asked).address, self.config), topics, broker=asked.id)
         return {state.name: state.min_isr for state in states}
 
 
@@ -222,18 +239,6 @@ def _asked(ask: Callable[[], Sequence[Reason]]) -> Sequence[Reason]:
 def _keeps(node: Node) -> bool:
     """Whether a node keeps the metadata."""
     return isinstance(node, Server | Controller)
-
-
-def door(node: Node) -> tuple[str, int]:
-    """Where a node answers those who use it."""
-    if isinstance(node, Server):
-        return node.host.address, node.client_port
-    if isinstance(node, Controller):
-        return node.host.address, node.port
-    if isinstance(node, Daemon):
-        return node.host.address, node.port
-    assert isinstance(node, Broker)
-    return node.internal.advertised_host, node.internal.advertised_port
 
 
 def _kinds(said: str) -> list[str]:

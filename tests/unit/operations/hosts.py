@@ -54,21 +54,27 @@ class Hosts:
     refuses: str = ""
     """What systemctl complains about an order; nothing when it carries it out."""
     sockets: str = ""
+    listening: str = ""
+    """What is in /proc/net/tcp of every host."""
 
     def run(self, command, *, stdin, only, **_):
         return {name: self.ask(name, command, stdin=stdin[name]) for name in only}
 
     def ask(self, name, command, *, stdin, **_):
         lines = stdin.splitlines()
+        cut = "--- kcluster ---\n"
+        assert any(cut.strip() in line for line in lines[:2])  # it knows where the answer begins
+        begin = f"Welcome to {name}\n\n{cut}"
         if lines[-1].startswith("exec systemctl"):
             _, _, verb, unit = lines[-1].split()
             self.orders.append((verb, unit, name))
-            return Answer(int(bool(self.refuses)), "1700000000\n120\n", self.refuses)
-        shown = "\n\n".join(self._shown(name, unit) for unit in lines[0].split()[4:])
-        if len(lines) == 1:
-            return Answer(0, shown, "")
-        cut = "--- kcluster ---\n"
-        return Answer(0, f"{shown}\n{cut}{self.console}{cut}{self.log}{cut}{self.sockets}", "")
+            return Answer(int(bool(self.refuses)), f"{begin}1700000000\n120\n", self.refuses)
+        if "/proc/net/tcp" in lines[1]:
+            return Answer(0, f"{begin}{self.listening}", "")
+        shown = "\n\n".join(self._shown(name, unit) for unit in lines[1].split()[4:])
+        if len(lines) == 2:
+            return Answer(0, f"{begin}{shown}", "")
+        return Answer(0, f"{begin}{shown}\n{cut}{self.console}{cut}{self.log}{cut}{self.sockets}", "")
 
     def _shown(self, name, unit):
         facts = {"Id": f"{unit}.service", **self.units.get((name, unit), RUNNING)}

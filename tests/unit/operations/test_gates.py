@@ -12,7 +12,7 @@ from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.host import Host
 from kcluster.operations import gates, judging
 from kcluster.operations.judging import Reason, View
-from tests.unit.operations.hosts import SPARKED, TRIO
+from tests.unit.operations.hosts import SPARKED, TRIO, Hosts
 
 DEAD = UnreachableError("nobody answers")
 
@@ -176,6 +176,29 @@ def test_while_zookeeper_does_not_serve_no_master_can_and_that_is_said_instead()
     alone = gates.Gates(replace(cluster, engine=replace(engine, keepers="")))
     said = ["spark-master-h1 does not answer yet", "no Spark master leads"]
     assert [reason.text for reason in alone.after_start(master)] == said
+
+
+HERE = Host("h1", "127.0.0.1")
+AWAY = replace(
+    TRIO,
+    metadata=Ensemble(tuple(replace(server, host=HERE, client_port=1) for server in TRIO.metadata.servers)),
+    brokers=tuple(
+        replace(broker, listeners=(replace(broker.internal, advertised_host="127.0.0.1", advertised_port=1),))
+        for broker in TRIO.brokers
+    ),
+)
+"""A cluster whose ports this machine does not reach."""
+
+
+def test_a_node_that_serves_out_of_our_reach_has_everything_to_lose():
+    heading, line = "  sl  local_address rem_address   st\n", "   {}: 00000000:{:04X} 00000000:0000 0A 00000000:0000\n"
+    serving = Hosts(listening=heading + line.format(0, 1) + line.format(1, 9092))
+    asking = gates.Gates(AWAY, hosts=serving)
+    server, broker = AWAY.metadata.servers[0], AWAY.brokers[0]
+    assert "no majority of 3" in str(asking.unsafe(AWAY.metadata.servers[:2]))
+    assert "zookeeper-2 does not serve" in str(asking.before_stop([server]))
+    assert "no broker can be asked about its partitions" in str(asking.before_stop([broker]))
+    assert gates.Gates(AWAY, hosts=Hosts(listening=heading)).before_stop([server, broker]) == (), "they are dead"
 
 
 def test_what_spark_runs_may_stop_at_any_time():

@@ -24,7 +24,7 @@ def gate(plugin: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) -
         shell = SimpleNamespace(_shell=SimpleNamespace(tmpdir="there"))
         action = module.ActionModule(task, shell, context, None, None, None)
         monkeypatch.setattr(action, "_gates", lambda found: gates)
-        answer = {"rc": 0, "stdout": "1700000000\n120\n", "stderr": ""}
+        answer = {"rc": 0, "stdout": "--- kcluster ---\n1700000000\n120\n", "stderr": ""}
         monkeypatch.setattr(action, "_low_level_execute_command", lambda command, in_data: answer)
         return action.run(task_vars={"inventory_hostname": host})
 
