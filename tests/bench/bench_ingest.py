@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import statistics
 import subprocess
+import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.bench.bench_records import KCLUSTER, cluster
 from tests.bench.timing import seconds
 
-RECORDS, FEW = 5_000_000, 1_000_000
+RECORDS = 5_000_000
 TURNS = 3
 SCRIPT = Path(__file__).with_name("bare_spark.py")
+COUNT = Path(__file__).with_name("bare_consumer.py")
 
 JOB = """
 job: ingest
@@ -24,6 +28,7 @@ topics: [{topic}]
 format:
   schema: {{truck_id: string, lat: double, lon: double, speed: double, time: timestamp}}
 """
+HUNDRED_BATCHES = "batch: {max_records: 50000}"
 PRODUCER = """
 job: trucks
 name: fill-{topic}
@@ -36,12 +41,17 @@ rate: -1
 
 def run() -> list[tuple[str, float, float, float]]:
     """Rows for speed, memory, the way to the first batch, and the questions people ask."""
+    with bench() as made:
+        made.fill("many", RECORDS)
+        made.fill("one", 1000)
+        return [*made.speed(), made.memory(), made.start(), *made.questions()]
+
+
+@contextmanager
+def bench() -> Iterator[Bench]:
+    """A cluster for a measure."""
     with tempfile.TemporaryDirectory() as name, cluster(Path(name), None) as (bootstrap, env):
-        bench = Bench(Path(name), bootstrap, env)
-        bench.fill("many", RECORDS)
-        bench.fill("few", FEW)
-        bench.fill("one", 1000)
-        return [*bench.speed(), bench.memory(), bench.start(), *bench.questions()]
+        yield Bench(Path(name), bootstrap, env)
 
 
 class Bench:
@@ -49,7 +59,8 @@ class Bench:
 
     def __init__(self, folder: Path, bootstrap: str, env: dict[str, str]) -> None:
         self.folder, self.bootstrap, self.env = folder, bootstrap, env
-        self.peak = 0.0
+        self.resident: list[float] = []
+        """MiB of the job that ran last, every half second."""
         self._numbers = iter(range(1000))
 
     def fill(self, topic: str, records: int) -> None:
@@ -58,10 +69,10 @@ class Bench:
         subprocess.run([KCLUSTER, *words], check=True, env=self.env, stdout=subprocess.DEVNULL)
         self._finished("trucks", PRODUCER.format(topic=topic, records=records))
 
-    def ours(self, topic: str) -> tuple[float, float]:
+    def ours(self, topic: str, more: str = "") -> tuple[float, float]:
         """Seconds of a whole ingest without its start, and from the command to the end of its first batch."""
         begin = time.time()
-        folder = self._finished("ingest", JOB.format(topic=topic, name=f"bench-{next(self._numbers)}"))
+        folder = self._finished("ingest", JOB.format(topic=topic, name=f"bench-{next(self._numbers)}") + more)
         batches = [json.loads(line) for line in (folder / "progress.jsonl").read_text().splitlines()]
         started = batches[0]["at"] - batches[0]["seconds"]
         return batches[-1]["at"] - started, batches[0]["at"] - begin
@@ -80,21 +91,18 @@ class Bench:
         """Both over the same five million records, in turn; and a consumer that only counts them."""
         pairs = [(self.ours("many")[0], self.bare("whole", "many")[0]) for _ in range(TURNS)]
         ours = statistics.median(one for one, _ in pairs)
-        words = ["consume", "many", "--from-beginning", "-e", "-b", self.bootstrap]
-        counted = seconds([KCLUSTER, *words], env=self.env)
+        counted = seconds([sys.executable, str(COUNT), self.bootstrap, "many", str(RECORDS)], env=self.env)
         return [
             ("ingest 5M records / Spark reads and parses (s)", ours, statistics.median(two for _, two in pairs), 1.25),
-            ("ingest 5M records / kcluster consume (s)", ours, counted, 4.0),
+            ("ingest 5M records / a consumer that only counts them (s)", ours, counted, 4.0),
         ]
 
     def memory(self) -> tuple[str, float, float, float]:
-        """The most memory of a run over five million records beside one over one million."""
-        peaks = {}
-        for topic in ("few", "many"):
-            self.peak = 0.0
-            self.ours(topic)
-            peaks[topic] = self.peak
-        return "ingest memory, 5M / 1M (MiB)", peaks["many"], peaks["few"], 1.3
+        """The memory of the last of a hundred batches beside that of the early ones: of the JVM and of Python."""
+        self.ours("many", HUNDRED_BATCHES)
+        tenth = len(self.resident) // 10
+        early, late = max(self.resident[2 * tenth : 4 * tenth]), max(self.resident[-2 * tenth :])
+        return "ingest memory, last of 100 batches / early ones (MiB)", late, early, 1.15
 
     def start(self) -> tuple[str, float, float, float]:
         """From the command to the first batch."""
@@ -123,26 +131,32 @@ class Bench:
         return folder
 
     def _watch(self, process: subprocess.Popen[bytes], home: Path, before: set[Path]) -> None:
-        """Note the largest memory of the job while it runs."""
+        """Note the memory of the job while it runs."""
+        self.resident = []
         while process.poll() is None:
-            for folder in set(home.glob("*/*")) - before:
-                self.peak = max(self.peak, _resident(folder))
+            self.resident += [_resident(folder) for folder in set(home.glob("*/*")) - before]
             time.sleep(0.5)
 
     def _line(self) -> list[str]:
         """A `spark-submit` with the jars of the connector and nothing else."""
-        home = Path(self.env.get("KCLUSTER_CACHE", Path.home() / ".cache/kcluster"), "spark/4.1.3")
-        jars = ",".join(map(str, sorted(home.glob("*.jar"))))
         import pyspark
 
+        from kcluster.clients.spark import connector
+
+        jars = ",".join(map(str, connector.jars(print)))
         return [f"{Path(pyspark.__file__).parent}/bin/spark-submit", "--master", "local[*]", "--jars", jars]
 
 
 def _resident(folder: Path) -> float:
-    """MiB of the process that a job's record names; 0 when it is not there."""
+    """MiB of the process that a job's record names and of all that it started; 0 when it is not there."""
     try:
-        record = json.loads((folder / "record.json").read_text())
-        text = Path(f"/proc/{record['process']['pid']}/status").read_text()
+        first = json.loads((folder / "record.json").read_text())["process"]["pid"]
+        listed = subprocess.run(["ps", "-eo", "pid=,ppid=,rss="], capture_output=True, text=True, check=True).stdout
     except (OSError, ValueError, KeyError):
         return 0.0
-    return next((int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("VmHWM")), 0.0)
+    found, total = {first}, 0
+    for pid, parent, size in sorted(tuple(map(int, line.split())) for line in listed.splitlines()):
+        if pid in found or parent in found:
+            found.add(pid)
+            total += size
+    return total / 1024
