@@ -32,6 +32,8 @@ class DirectorySeen:
     """What `meta.properties` in it says; nothing when there is none."""
     myid: str = ""
     """What `myid` in it says; nothing when there is none."""
+    metadata: bool = False
+    """Whether a KRaft node keeps the cluster's metadata in it."""
 
 
 @dataclass(frozen=True)
