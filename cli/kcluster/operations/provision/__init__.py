@@ -112,6 +112,8 @@ def _plan(task: Task, hosts: Connections, phases: Phases) -> Plan:
             details="\n".join(refusal.what for refusal in plan.refused[1:]),
             resolution=plan.refused[0].resolution,
         )
+    for note in plan.notes if plan.nothing else ():  # else they are shown with the question
+        phases.say(note)
     return plan
 
 
