@@ -15,6 +15,12 @@ _KEPT = re.compile(
 )
 """The names that Kafka and ZooKeeper give to what they keep."""
 
+METADATA = "__cluster_metadata-0"
+"""Where a KRaft node keeps the cluster's metadata: in its first data directory, and Kafka refuses it in another."""
+
+_OF_A_FORMAT = re.compile(r"lost\+found|bootstrap\.checkpoint|.+\.tmp")
+"""What may lie in a directory that gets formatted: what an interrupted format leaves."""
+
 _OF_SPARK = re.compile(r"jobs|scratch")
 """The names of what a Spark worker keeps."""
 
@@ -28,7 +34,8 @@ def refusal(node):
         ours = _OF_SPARK
     else:
         found = next(filter(None, (other_node(path, node) for path in node["data_dirs"])), "")
-    return found or next(filter(None, (unfit(path, node["user"], ours) for path in node["data_dirs"])), "")
+    found = found or next(filter(None, (unfit(path, node["user"], ours) for path in node["data_dirs"])), "")
+    return found or (unformattable(node["data_dirs"]) if node["format"] else "")
 
 
 def other_server(data_dir, number):
@@ -57,6 +64,24 @@ def other_node(data_dir, node):
             f"{data_dir}/meta.properties belongs to the cluster {cluster}, but the inventory says kafka_cluster_id: "
             f"{node['cluster_id']}; is this the right host? If its data may go, empty the directory"
         )
+    return ""
+
+
+def unformattable(data_dirs):
+    """Why the directories of a KRaft node cannot be made ready as they are."""
+    for path in data_dirs[1:]:
+        if os.path.exists(os.path.join(path, METADATA)):
+            return (
+                f"{path} holds the cluster's metadata, and Kafka looks for it in the first directory, {data_dirs[0]}; "
+                f"write {path} first in kafka_data_dirs, and new directories after it"
+            )
+    for path in data_dirs:
+        names = set(os.listdir(path)) if os.path.isdir(path) else set()
+        if "meta.properties" not in names and not all(map(_OF_A_FORMAT.fullmatch, names)):
+            return (
+                f"{path} holds data but no meta.properties, so nobody knows whose it is; put the file back, or empty "
+                "the directory if its data may go"
+            )
     return ""
 
 

@@ -19,7 +19,8 @@ description:
   - Compares C(myid), C(meta.properties) and mounts with the inventory before anything is touched, and refuses disks of
     another node, of another cluster, or with foreign data.
   - Makes directories, writes configuration, logging, environment and unit files whole or not at all, formats the
-    storage of KRaft nodes once, enables the units, and starts those that do not run.
+    storage of KRaft nodes once, also directories that a running node gets with its next restart, enables the units, and
+    starts those that do not run.
   - A running node is never restarted; RV(restart_needed) says which were started with something else.
   - What is written comes from the words in the inventory, see the documentation of the collection.
 options:
@@ -97,7 +98,7 @@ class Host:
         stopped = [node for node in self.nodes if not self.units.running(node["unit"])]
         self.make_directories()
         written = self.write_files()
-        self.format([node for node in stopped if node["format"]])
+        self.format([node for node in self.nodes if node["format"]])
         self.make_known(written)
         if start:
             self.start(stopped)
@@ -131,7 +132,10 @@ class Host:
         return found is not None
 
     def format(self, nodes):
-        """Give the data directories of KRaft nodes the cluster's id, unless they have one; all nodes at once."""
+        """Give the data directories of KRaft nodes the cluster's id, unless they have one; all nodes at once.
+
+        A node that runs does not look into a directory it was not started with, and would not start with a bare one.
+        """
         fresh = [node for node in nodes if not all(map(formatted, node["data_dirs"]))]
         self.changes += [f"format the storage of {node['name']}" for node in fresh]
         running = [] if self.module.check_mode else [(node, begin_format(node)) for node in fresh]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +46,16 @@ def test_from_bare_hosts_to_a_changed_cluster_and_nothing_is_lost(fleet: NewFlee
     assert "Ansible" not in again.stderr
     assert started(trio) == starts
 
+    cluster = cluster.replace("partitions: 10,", "partitions: 12, config: {retention.ms: 3600000},")
+    _topics_are_shown_and_asked_for_though_no_host_changes(trio, cluster)
+
     trio.write(changed(cluster, "queued.max.requests: 600"))
     with under_load(trio, bootstrap, "under-load") as rolled:
         result = provision(trio)
     assert [line.split()[0] for line in result["restarted"]] != []
     assert {line.split()[0] for line in result["restarted"]} == {"broker-1", "broker-2", "broker-3"}
     assert all("queued.max.requests" in line for line in result["restarted"])
+    assert result["topics"] == 2
     assert rolled.lost == ()
     assert rolled.acknowledged > 500
 
@@ -62,7 +67,25 @@ def test_from_bare_hosts_to_a_changed_cluster_and_nothing_is_lost(fleet: NewFlee
     assert started(trio) == starts
 
     history = json.loads(trio.run("history", "-i", str(trio.inventory), "-o", "json").stdout)["runs"]
-    assert [run["outcome"] for run in history] == ["done"] * 4
+    assert sorted(run["outcome"] for run in history) == ["done"] * 4 + ["failed"]
+
+
+def _topics_are_shown_and_asked_for_though_no_host_changes(trio: Fleet, cluster: str) -> None:
+    trio.write(cluster)
+    begun = time.monotonic()
+    planned = json.loads(trio.run("plan", "-i", str(trio.inventory), "-o", "json").stdout)
+    assert time.monotonic() - begun < 10, "3 s where nothing else works on the machine"
+    assert [(step["action"], step["what"]) for step in planned["topics"]] == [
+        ("add partitions", "partitions"),
+        ("set", "retention.ms"),
+    ]
+    assert (planned["nothing"], planned["changes"], planned["restarts"]) == (False, [], [])
+
+    unanswered = trio.run("provision", "-i", str(trio.inventory), check=False)
+    assert unanswered.returncode == 2
+    assert "set trucks_gps: retention.ms 3600000" in unanswered.stderr
+    topic = json.loads(trio.run("topic", "describe", "trucks_gps", "-i", str(trio.inventory), "-o", "json").stdout)[0]
+    assert (len(topic["partitions"]), topic["config"]) == (10, {})
 
 
 def test_kraft_from_bare_hosts_and_again(fleet: NewFleet) -> None:

@@ -87,6 +87,13 @@ def give_brokers_a_door_to_the_outside(fleet: Fleet) -> dict[str, str]:
     return outside
 
 
+def give_disks(fleet: Fleet, host: str, disks: list[str]) -> None:
+    """Other data directories for the broker of one host."""
+    cluster = yaml.safe_load((fleet.inventory / "cluster.yml").read_text())
+    cluster["all"]["children"]["kafka_broker"]["hosts"][host]["kafka_data_dirs"] = disks
+    fleet.write(yaml.safe_dump(cluster))
+
+
 def test_kraft_with_a_controller_apart_two_doors_racks_and_two_disks(fleet: NewFleet) -> None:
     apart = fleet(4, APART)
     outside = give_brokers_a_door_to_the_outside(apart)
@@ -128,7 +135,27 @@ def test_kraft_with_a_controller_apart_two_doors_racks_and_two_disks(fleet: NewF
     assert [step["node"] for step in told(apart, "restart", "h4", "--yes")["steps"]] == ["broker-4"]
     steps = told(apart, "restart", "h1", "--yes", "--unsafe-partitions")["steps"]
     assert [step["node"] for step in steps] == ["controller-3001"]
+
+    _a_running_broker_gets_one_more_disk(apart)
     kcluster(apart, "health")
+
+
+def _a_running_broker_gets_one_more_disk(apart: Fleet) -> None:
+    """Behind the others: formatted before the restart. Before them Kafka would not start, so that is refused."""
+    old, fresh = ["/data/1/kafka", "/data/2/kafka"], "/data/3/kafka"
+    apart.run("produce", "spread", "-i", str(apart.inventory), input="\n".join(map(str, range(100))))
+    give_disks(apart, "h4", [fresh, *old])
+    (refusal,) = told(apart, "plan", code=4)["refused"]
+    assert refusal["what"] == f"broker-4 on h4: {old[0]} holds the cluster's metadata, but {fresh} is written before it"
+
+    give_disks(apart, "h4", [*old, fresh])
+    grown = told(apart, "provision", "--yes", "--no-smoke")
+    assert [step.split()[0] for step in grown["restarted"]] == ["broker-4"]
+    assert "node.id=4" in apart.lab.ssh("h4", f"cat {fresh}/meta.properties")
+    assert "recovery-point-offset-checkpoint" in apart.lab.ssh("h4", f"ls {fresh}"), "the broker uses it"
+    read = kcluster(apart, "consume", "spread", "--from-beginning", "-e")
+    assert sorted(map(int, read.split())) == list(range(100))
+    assert told(apart, "plan")["nothing"] is True
 
 
 def test_a_zookeeper_server_apart_from_the_broker_with_a_log_of_its_own_and_a_path_of_its_own(fleet: NewFleet) -> None:

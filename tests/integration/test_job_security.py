@@ -13,8 +13,10 @@ import pytest
 from kcluster.context import Target
 from kcluster.operations.dynamic import apply_dynamic
 from kcluster.operations.gates import Gates
+from kcluster.operations.plan import of as planned
 from kcluster.plan import Dynamic
 from tests.secured import NAME, Secured, secured
+from tests.unit.plan.seen import running
 
 INGEST = """\
 job: ingest
@@ -83,6 +85,11 @@ def test_gates_and_settings_of_running_brokers_use_the_login(cluster: Secured, m
         Dynamic(broker.name, "background.threads", "10", "11"),
     ]
     apply_dynamic(target.cluster, wanted, lambda _: None, gates.config)  # returns when the broker says that they count
+
+    found = planned(target.cluster, running(target.cluster), target.kafka)
+    told = f"{broker.name} was told background.threads=11 while it runs; the inventory does not say it"
+    assert told in found.notes
+    assert not any("not known" in note for note in found.notes)
 
 
 def test_what_is_wrong_with_the_login_is_one_error_and_soon(cluster: Secured, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def provision(
     """Bring the hosts to what the inventory says, and prove the cluster.
 
     Validates the inventory, checks every host, shows the plan and asks; then writes what is missing, starts what does
-    not run, restarts what must be restarted, waits until the cluster is healthy, brings the declared topics into being
+    not run, restarts what must be restarted, waits until the cluster is healthy, changes topics as the plan showed it
     and proves with real messages that nothing acknowledged is lost. A fresh cluster starts all at once. A live cluster
     is never restarted in parallel: one node at a time, each only when it is safe, the leaders last; settings that Kafka
     takes while it runs need no restart. The first node that does not come back ends the run, with the reason.

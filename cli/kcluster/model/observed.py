@@ -32,6 +32,8 @@ class DirectorySeen:
     """What `meta.properties` in it says; nothing when there is none."""
     myid: str = ""
     """What `myid` in it says; nothing when there is none."""
+    metadata: bool = False
+    """Whether a KRaft node keeps the cluster's metadata in it."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,9 @@ class NodeSeen:
     """The release directory the running process started from: "kafka_2.13-3.9.2"."""
     directories: Mapping[str, DirectorySeen] = field(default_factory=dict)
     """The data directories that are there, by path."""
-    overrides: Mapping[str, str] = field(default_factory=dict)
-    """Settings that the broker was given over the wire: they outrank its file. Hosts do not know them, Kafka does."""
+    overrides: Mapping[str, str] | None = field(default_factory=dict)
+    """Settings that the broker was given over the wire: they outrank its file. Hosts do not know them, Kafka does;
+    None where it could not be asked."""
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ _WORDS = (
         "group, host",
         Type.PATHS,
         "[/var/lib/kafka]",
-        "the broker's data directories, one for each disk",
+        "the broker's data directories, one for each disk; new ones come last",
     ),
     Word("kafka_rack", "group, host", Type.TEXT, "", "the rack or zone; replicas are spread over racks"),
     Word("kafka_heap", "group, host", Type.HEAP, "1g", "the heap of a broker"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,6 +11,7 @@ from kcluster import plan as planning
 from kcluster.errors import KclusterError, UnreachableError, UsageError
 from kcluster.inventory import doubts
 from kcluster.model.broker import Broker
+from kcluster.model.client import protocol_of
 from kcluster.model.node import Kind
 from kcluster.operations import masters
 from kcluster.operations.looking import look_at_all
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
     from kcluster.model.observed import HostSeen
+    from kcluster.model.topic import Topic
+    from kcluster.model.topic_change import Change
 
 T = TypeVar("T")
 
-_OVERRIDES_WITHIN = 2.0
+_ANSWER_WITHIN = 2.0
+"""Seconds for each question to the brokers: a plan that knows less is better than one that hangs."""
 
 
 def accepted(loaded: Loaded) -> Cluster:
@@ -51,26 +55,29 @@ def plan(cluster: Cluster, hosts: Connections, kafka: Kafka) -> Plan:
     return whole(cluster, hosts, kafka)
 
 
-def whole(cluster: Cluster, hosts: Connections, kafka: Kafka, only: Sequence[str] | None = None) -> Plan:
-    """The plans of all parts of the cluster as one, for these hosts or for all."""
-    kafkas, *sparks = map(seen_all, look_at_all(cluster.parts, hosts, only=only))
-    plans = [of(cluster, kafkas, kafka)]
+def whole(cluster: Cluster, hosts: Connections, kafka: Kafka, only: Sequence[str] = ()) -> Plan:
+    """The plans of all parts of the cluster as one: for all hosts, or for only these and then without topics."""
+    kafkas, *sparks = map(seen_all, look_at_all(cluster.parts, hosts, only=only or None))
+    plans = [of(cluster, kafkas, kafka, topics_too=not only)]
     for seen in sparks:
         assert cluster.engine
         plans.append(planning.plan(cluster.engine, seen, Roles(spark_leader=masters.leader(cluster.engine))))
     return planning.joined(plans)
 
 
-def of(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka) -> Plan:
+def of(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka, *, topics_too: bool = True) -> Plan:
     """The plan that follows from what was seen, and from what the cluster itself says if it runs."""
     alive = [node for node in cluster.nodes if node.host.name in seen and _runs(seen[node.host.name], node)]
     found = roles(cluster, alive)
     # A broker that still starts is not waited for.
     serving = [node for node in alive if isinstance(node, Broker) and node.name in found]
     told, unknown = _overrides(kafka, serving)
-    notes = tuple(f"what {name} was told while it runs is not known: {why}" for name, why in unknown.items())
-    made = planning.plan(cluster, _with_overrides(seen, told), in_charge(found))
-    return replace(made, notes=(*made.notes, *notes))
+    made = planning.plan(cluster, _with_overrides(seen, told, unknown), in_charge(found))
+    silent = {name: why for name, why in unknown.items() if isinstance(why, UnreachableError)}
+    asked = [broker for broker in serving if broker.name not in silent]
+    topics, doubts = _topics(kafka, cluster.topics if topics_too else (), asked, fresh=made.fresh)
+    notes = (f"what {name} was told while it runs is not known: {why.message}" for name, why in unknown.items())
+    return replace(made, topics=topics, notes=(*made.notes, *notes, *doubts))
 
 
 def seen_all(answers: Mapping[str, T | KclusterError]) -> dict[str, T]:
@@ -113,26 +120,52 @@ def _runs(host: HostSeen, node: Node) -> bool:
     return node.name in host.nodes and host.nodes[node.name].unit.running
 
 
-def _with_overrides(seen: Mapping[str, HostSeen], told: Mapping[str, Mapping[str, str]]) -> dict[str, HostSeen]:
+def _with_overrides(
+    seen: Mapping[str, HostSeen], told: Mapping[str, Mapping[str, str]], unknown: Collection[str]
+) -> dict[str, HostSeen]:
+    def known(node: str) -> Mapping[str, str] | None:
+        return None if node in unknown else told.get(node, {})
+
     return {
-        name: replace(
-            host,
-            nodes={node: replace(found, overrides=told.get(node, {})) for node, found in host.nodes.items()},
-        )
+        name: replace(host, nodes={node: replace(found, overrides=known(node)) for node, found in host.nodes.items()})
         for name, host in seen.items()
     }
 
 
-def _overrides(kafka: Kafka, brokers: list[Broker]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+def _overrides(kafka: Kafka, brokers: list[Broker]) -> tuple[dict[str, dict[str, str]], dict[str, KclusterError]]:
     """What each broker was told over the wire, by its name; and of the others why nobody knows."""
-    unknown = {one.name: "its listener asks for credentials" for one in brokers if one.internal.protocol != "PLAINTEXT"}
-    asked = {one.id: one.name for one in brokers if one.name not in unknown}
+    protocol = protocol_of(kafka.config)
+    asked = {one.id: one.name for one in brokers if one.listener_for(protocol).protocol == protocol}
+    unknown: dict[str, KclusterError] = {
+        one.name: UnreachableError(f"it has no listener for {protocol}; kafka_client_properties say how clients log in")
+        for one in brokers
+        if one.id not in asked
+    }
     if not asked:
         return {}, unknown
     from kcluster.clients.kafka.brokers import overrides
 
     try:
-        told = overrides(kafka, list(asked), within=_OVERRIDES_WITHIN)
+        told = overrides(kafka, list(asked), within=_ANSWER_WITHIN)
     except KclusterError as problem:
-        return {}, unknown | dict.fromkeys(asked.values(), problem.message)
+        return {}, unknown | dict.fromkeys(asked.values(), problem)
     return {asked[number]: values for number, values in told.items()}, unknown
+
+
+def _topics(
+    kafka: Kafka, declared: Sequence[Topic], brokers: Sequence[Broker], *, fresh: bool
+) -> tuple[tuple[Change, ...] | None, tuple[str, ...]]:
+    """The steps to the declared topics; None and a sentence where no broker says which are there."""
+    if not declared:
+        return (), ()
+    from kcluster.operations.topic.plan import compare, difference
+
+    if fresh:
+        return tuple(difference(declared, {}).steps), ()
+    why = "no broker answers"
+    if brokers:
+        try:
+            return tuple(compare(kafka, declared, broker=brokers[0].id, within=_ANSWER_WITHIN).steps), ()
+        except KclusterError as problem:
+            why = problem.message
+    return None, (f"the declared topics could not be compared: {why}",)

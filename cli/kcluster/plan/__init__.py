@@ -55,14 +55,15 @@ def plan(part: Part, seen: Mapping[str, HostSeen], roles: Roles) -> Plan:
     live = [pair for pair in found if pair.running]
     reasons = {pair.node.name: running.reasons(pair) for pair in live}
     restarted = [pair for pair in live if reasons[pair.node.name]]
+    settings, left = running.settings(found, restarted)
     return Plan(
         cluster=part.name,
         changes=tuple(change for host in seen.values() for change in changes([p for p in found if p.host is host])),
         starts=tuple(Start(pair.node.name, pair.host.name, pair.unit) for pair in found if not pair.running),
         restarts=tuple(_restart(pair, reasons[pair.node.name], roles) for pair in order(restarted, roles)),
-        settings=running.settings(live, restarted),
+        settings=settings,
         refused=refusals(found),
-        notes=tuple(note for pair in live for note in running.strangers(pair)),
+        notes=(*(note for pair in live for note in running.strangers(pair)), *left),
         fresh=not live and not any(pair.has_data for pair in found),
     )
 

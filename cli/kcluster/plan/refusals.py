@@ -39,14 +39,25 @@ def _usual_cluster(pairs: Sequence[Pair]) -> str:
 
 
 def _disks(pair: Pair, usual: str) -> Iterator[Refusal]:
+    first, *_ = (path for path, _ in pair.directories)
     for path, found in pair.directories:
         if found is None:
             continue
+        if found.metadata and path != first:
+            yield _metadata_elsewhere(pair, path, first)
         if isinstance(pair.node, Server):
             if found.myid and found.myid != str(pair.node.id):
                 yield _other_id(pair, f"{path}/myid", found.myid)
         elif found.meta:
             yield from _meta(pair, f"{path}/meta.properties", found, usual)
+
+
+def _metadata_elsewhere(pair: Pair, path: str, first: str) -> Refusal:
+    """Kafka looks for the metadata in the first directory, and does not start when it finds some in another."""
+    return Refusal(
+        f"{pair.node.name} on {pair.host.name}: {path} holds the cluster's metadata, but {first} is written before it",
+        f"write {path} first in kafka_data_dirs, and new directories after it",
+    )
 
 
 def _meta(pair: Pair, file: str, found: DirectorySeen, usual: str) -> Iterator[Refusal]:

@@ -8,9 +8,11 @@ from posixpath import basename
 from kcluster import render
 from kcluster.model import properties
 from kcluster.model.broker import Broker
+from kcluster.model.cluster import Cluster
 from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Server
 from kcluster.model.owned import word_for
+from kcluster.model.quorum import Quorum
 from kcluster.plan import texts
 from kcluster.plan.pairs import Pair
 from kcluster.plan.steps import Dynamic, arrow
@@ -27,7 +29,9 @@ _CLEANER = "log.cleaner."
 
 _THREADS = ("background.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir")
 _TOGETHER = "min.insync.replicas"
-"""With eligible leader replicas (4.1) brokers refuse to have it each for itself."""
+_TOGETHER_SINCE = (4, 1)
+"""With eligible leader replicas (KRaft, 4.1) brokers refuse to have it each for itself."""
+_NEEDS_ALL = "all brokers of the cluster take it at once, in a run without --limit and with one value for all of them"
 
 _AT_RELOAD = (
     "Description",
@@ -72,15 +76,47 @@ def _between(pair: Pair, files: Iterable[render.File], wanted: str) -> tuple[str
     return (*release, *(reason for file in read for reason in _of_file(pair, file)))
 
 
-def settings(pairs: Sequence[Pair], restarted: Collection[Pair]) -> tuple[Dynamic, ...]:
-    """What the running brokers are told over the wire; a restart brings the rest."""
+def settings(pairs: Sequence[Pair], restarted: Collection[Pair]) -> tuple[tuple[Dynamic, ...], tuple[str, ...]]:
+    """What the running brokers are told over the wire, and what is not told now in words; a restart brings the rest."""
     brokers = [pair for pair in pairs if isinstance(pair.node, Broker)]
-    found = [setting for pair in brokers for setting in _of_broker(pair, restarting=pair in restarted)]
-    together = [setting for setting in found if setting.key == _TOGETHER]
-    if together and len(together) == len(brokers) and len({setting.after for setting in together}) == 1:
-        found = [setting for setting in found if setting.key != _TOGETHER]
-        found.append(Dynamic("", _TOGETHER, together[0].before, together[0].after))
-    return tuple(found)
+    each = [(pair, list(_of_broker(pair, restarting=pair in restarted))) for pair in brokers if pair.running]
+    told = [settings for pair, settings in each if pair.seen.overrides is not None]
+    unasked = [setting for pair, settings in each if pair.seen.overrides is None for setting in settings]
+    found, left = _together(brokers, told)
+    waiting = (f"{_on(setting)} waits until the broker can be asked, or is restarted" for setting in unasked)
+    return found, (*left, *waiting)
+
+
+def _together(brokers: Sequence[Pair], told: Sequence[list[Dynamic]]) -> tuple[tuple[Dynamic, ...], tuple[str, ...]]:
+    """The settings of each broker, and what they must have in common as one; else, where Kafka insists, left alone."""
+    found = tuple(setting for settings in told for setting in settings)
+    shared = [setting for setting in found if setting.key == _TOGETHER]
+    apart = tuple(setting for setting in found if setting.key != _TOGETHER)
+    if shared and _all_agree(brokers):
+        one = Dynamic("", _TOGETHER, shared[0].before, shared[0].after)
+        same = len(shared) == len(told) and len({setting.after for setting in shared}) == 1
+        return ((*apart, one) if same else found), ()
+    if shared and _held_together(brokers[0]):
+        return apart, tuple(f"{_on(setting)} is left: {_NEEDS_ALL}" for setting in shared)
+    return found, ()
+
+
+def _all_agree(brokers: Sequence[Pair]) -> bool:
+    """Whether every broker of the cluster was looked at, and shall have the same as the others."""
+    cluster = brokers[0].part
+    assert isinstance(cluster, Cluster)
+    return len(brokers) == len(cluster.brokers) and len({_configs(pair)[1].get(_TOGETHER) for pair in brokers}) == 1
+
+
+def _held_together(pair: Pair) -> bool:
+    """Whether Kafka may refuse a value of one broker alone."""
+    cluster = pair.part
+    assert isinstance(cluster, Cluster)
+    return isinstance(cluster.metadata, Quorum) and cluster.release.numbers >= _TOGETHER_SINCE
+
+
+def _on(setting: Dynamic) -> str:
+    return f"{arrow(setting.key, setting.before, setting.after)} on {setting.node}"
 
 
 def _before(pair: Pair, path: str) -> str | None:
@@ -119,7 +155,7 @@ def _of_settings(pair: Pair, file: render.File, before: Mapping[str, str]) -> It
 
 def _told(pair: Pair, key: str, old: str | None, new: str | None) -> bool:
     """Whether the broker knows the new value already, or takes it while it runs."""
-    override = pair.seen.overrides.get(key)
+    override = _overrides(pair).get(key)
     return new is not None and (override == new or takes(pair, key, old if override is None else override, new))
 
 
@@ -159,7 +195,7 @@ def _short(value: str) -> str:
 def _of_broker(pair: Pair, *, restarting: bool) -> Iterator[Dynamic]:
     before, after, lying = _configs(pair)
     for key in sorted(before.keys() | after.keys() | lying.keys()):
-        new, override = after.get(key), pair.seen.overrides.get(key)
+        new, override = after.get(key), _overrides(pair).get(key)
         if override is not None and override != new:
             # It would outrank the file even after a restart.
             wanted = new if new is not None and takes(pair, key, override, new) else None
@@ -171,9 +207,14 @@ def _of_broker(pair: Pair, *, restarting: bool) -> Iterator[Dynamic]:
 def strangers(pair: Pair) -> Iterator[str]:
     """What a broker was told over the wire though the inventory never said it: a sentence each, and left alone."""
     known = set().union(*_configs(pair)) if pair.seen.overrides else set()
-    for key, value in sorted(pair.seen.overrides.items()):
+    for key, value in sorted(_overrides(pair).items()):
         if key not in known:
             yield f"{pair.node.name} was told {key}={value} while it runs; the inventory does not say it"
+
+
+def _overrides(pair: Pair) -> Mapping[str, str]:
+    """What the broker was told over the wire, as far as it is known."""
+    return pair.seen.overrides or {}
 
 
 def _configs(pair: Pair) -> tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from kcluster.errors import ExitCode
+from kcluster.model import topic_change
 from kcluster.results import Block, Cell, Result, Tone
 
 
@@ -90,6 +91,8 @@ class Plan(Result):
     restarts: tuple[Restart, ...] = ()
     """In the safe order: one at a time, from the first to the last."""
     settings: tuple[Dynamic, ...] = ()
+    topics: tuple[topic_change.Change, ...] | None = ()
+    """The steps to the declared topics, in order; None where nobody could say which are there."""
     refused: tuple[Refusal, ...] = ()
     fresh: bool = False
     """Nothing runs and no node has data: everything may start at the same time."""
@@ -98,8 +101,8 @@ class Plan(Result):
 
     @property
     def nothing(self) -> bool:
-        """Whether every host is as the inventory says."""
-        return not (self.changes or self.starts or self.restarts or self.settings or self.refused)
+        """Whether every host, and every topic that could be compared, is as the inventory says."""
+        return not (self.changes or self.starts or self.restarts or self.settings or self.topics or self.refused)
 
     @property
     def exit_code(self) -> ExitCode:
@@ -111,7 +114,7 @@ class Plan(Result):
         return {"nothing": self.nothing, **asdict(self)}
 
     def view(self) -> Iterable[Block]:
-        """What changes on each host, then the restarts in their order, then one line that counts."""
+        """What changes on each host, then the restarts in their order, the topics, and one line that counts."""
         yield from (Cell(note, Tone.WARN) for note in self.notes)
         if self.nothing:
             yield Cell(f"{self.cluster}: nothing to do: every host is as the inventory says", Tone.GOOD)
@@ -120,6 +123,7 @@ class Plan(Result):
             yield Cell(", ".join(hosts), Tone.DIM)
             yield from blocks
         yield from self._movements()
+        yield from self._topics()
         for refusal in self.refused:
             yield Cell(f"refused: {refusal.what}", Tone.BAD)
             yield f"  try: {refusal.resolution}"
@@ -140,12 +144,21 @@ class Plan(Result):
             last = f" (last, {restart.last})" if restart.last else ""
             yield f"  {number}. {restart.node} on {restart.host}{last}: {'; '.join(restart.reasons)}"
 
+    def _topics(self) -> Iterator[Block]:
+        """What happens to the declared topics, once the cluster is healthy."""
+        if self.topics is None:
+            yield Cell("topics: those that are missing will be created, those that are there stay", Tone.WARN)
+        elif self.topics:
+            yield Cell("topics:", Tone.WARN)
+            yield from map(_of_topic, self.topics)
+
     def _counts(self) -> str:
         numbers = (
             (len(self.changes), "change"),
             (len(self.starts), "start"),
             (len(self.settings), "setting"),
             (len(self.restarts), "restart"),
+            (len(self.topics or ()), "topic change"),
             (len(self.refused), "refusal"),
         )
         return ", ".join(f"{number} {what}{'s' if number > 1 else ''}" for number, what in numbers if number)
@@ -156,6 +169,14 @@ def arrow(key: str, before: str, after: str | None) -> str:
     if after is None:
         return f"{key} {before} -> (as in the file)"
     return f"{key} {before} -> {after}" if before else f"{key} set to {after}"
+
+
+def _of_topic(change: topic_change.Change) -> Cell:
+    if change.action is topic_change.Action.CREATE:
+        return Cell(f"  + {change.action} {change.topic}: {change.after}", Tone.GOOD)
+    values = " -> ".join(value for value in (change.before, change.after) if value)
+    note = f" ({change.note})" if change.note else ""
+    return Cell(f"  ~ {change.action} {change.topic}: {change.what} {values}{note}", Tone.WARN)
 
 
 _SIGNS = {Action.CREATE: ("+", Tone.GOOD), Action.PUSH: ("+", Tone.GOOD), Action.FORMAT: ("+", Tone.GOOD)}

@@ -120,6 +120,7 @@ def directory(path: str) -> dict[str, Any] | None:
         "empty": not set(names) - {"lost+found"},
         "meta": pairs(read(os.path.join(path, "meta.properties")) or ""),
         "myid": (read(os.path.join(path, "myid")) or "").strip(),
+        "metadata": "__cluster_metadata-0" in names,
     }
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from kcluster import inventory
-from kcluster.clients.kafka import Kafka, brokers
+from kcluster.clients.kafka import Kafka, brokers, topics
+from kcluster.clients.kafka.topics import Partition, TopicState
 from kcluster.errors import InventoryError, RefusedError, UnreachableError, UsageError
+from kcluster.model.cluster import Cluster
+from kcluster.model.listener import Listener
 from kcluster.model.observed import HostSeen
+from kcluster.model.topic import Topic
+from kcluster.model.topic_change import KEYED, Action, Change
 from kcluster.operations import plan as operation
 from kcluster.plan import Dynamic, Roles
-from tests.unit.plan.seen import OLD, bare, running
+from tests.unit.plan.seen import OLD, altered, bare, changed, node_seen, running, text_of
 
 HOSTS = """
 all:
@@ -106,6 +112,94 @@ def test_a_broker_that_cannot_be_asked_is_planned_by_its_files_and_that_is_said(
     found = operation.of(OLD, running(OLD), NOBODY)
     assert found.nothing
     assert found.notes[0] == "what broker-1 was told while it runs is not known: no permission"
+
+
+def behind_a_login(*more: Listener) -> Cluster:
+    """The cluster with brokers that speak SASL among themselves."""
+    brokers = tuple(
+        replace(one, listeners=(replace(one.listeners[0], protocol="SASL_SSL"), *more)) for one in OLD.brokers
+    )
+    return replace(OLD, brokers=brokers)
+
+
+def test_brokers_behind_a_login_are_asked_as_clients_log_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = behind_a_login()
+    monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {node.name: "" for node in nodes})
+    told = {number: {"num.io.threads": "12"} for number in (1, 2, 3)}
+    monkeypatch.setattr(brokers, "overrides", lambda kafka, asked, within: {one: told[one] for one in asked})
+    wanted, seen = changed(cluster, num_io_threads="12"), running(changed(cluster, num_io_threads="12"))
+    for one in cluster.brokers:
+        before = node_seen(cluster, one).started_with
+        seen = altered(seen, one.host.name, one.name, started_with=before)
+    found = operation.of(wanted, seen, Kafka("127.0.0.1:1", {"security.protocol": "SASL_SSL"}))
+    assert (found.nothing, found.notes) == (True, ())
+
+
+def test_brokers_that_no_client_of_the_inventory_can_ask_are_named_once_and_told_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cluster = behind_a_login()
+    monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {node.name: "" for node in nodes})
+    monkeypatch.setattr(brokers, "overrides", lambda *_, **__: pytest.fail("a question that cannot be answered"))
+    seen = running(changed(cluster, num_io_threads="12"))
+    seen = altered(seen, "h1", "broker-1", started_with=node_seen(cluster, cluster.brokers[0]).started_with)
+    found = operation.of(changed(cluster, num_io_threads="12"), seen, NOBODY)
+    assert found.nothing
+    assert found.notes[0] == "num.io.threads 8 -> 12 on broker-1 waits until the broker can be asked, or is restarted"
+    assert found.notes[1].startswith("what broker-1 was told while it runs is not known: it has no listener for PLAINT")
+
+
+DECLARED = replace(OLD, topics=(Topic("orders", 3, 3, {"retention.ms": "1"}), Topic("made", 1, 1)))
+GROWN = Change(Action.GROW, "orders", "partitions", "2", "3", KEYED)
+KEPT = Change(Action.SET, "orders", "retention.ms", "9", "1")
+MADE = Change(Action.CREATE, "made", after="1 partitions, replication factor 1")
+
+
+def serving(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Brokers that answer, and were told nothing."""
+    monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {node.name: "" for node in nodes})
+    monkeypatch.setattr(brokers, "overrides", lambda kafka, asked, within: {one: {} for one in asked})
+
+
+def test_topics_that_differ_are_something_to_do_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    serving(monkeypatch)
+    orders = TopicState("orders", tuple(Partition(n, 1, (1, 2, 3), (1, 2, 3)) for n in (0, 1)))
+    monkeypatch.setattr(topics, "topics", lambda kafka, within: {"orders": orders})
+    configured = [replace(orders, config={"retention.ms": "9"})]
+    monkeypatch.setattr(topics, "with_config", lambda kafka, states, broker, within: configured)
+    found = operation.of(DECLARED, running(OLD), NOBODY)
+    assert found.topics == (GROWN, KEPT, MADE)
+    assert not found.nothing
+    shown = text_of(found)
+    assert "  ~ set orders: retention.ms 9 -> 1" in shown
+    assert "  + create made: 1 partitions, replication factor 1" in shown
+    assert shown.endswith("demo: 3 topic changes")
+    assert found.data()["topics"][1] == {**asdict(KEPT)}
+
+
+def test_on_bare_hosts_all_declared_topics_are_shown_without_a_question() -> None:
+    found = operation.of(DECLARED, bare(OLD), NOBODY)
+    assert found.topics
+    assert [(step.action, step.topic) for step in found.topics] == [(Action.CREATE, "orders"), (Action.CREATE, "made")]
+
+
+def test_topics_that_nobody_can_compare_are_said_and_hold_up_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(kafka: Kafka, asked: list[int], within: float) -> dict[int, dict[str, str]]:
+        raise UnreachableError("no broker answers at 127.0.0.1:1")
+
+    serving(monkeypatch)
+    monkeypatch.setattr(brokers, "overrides", silent)
+    monkeypatch.setattr(topics, "topics", lambda *_, **__: pytest.fail("a second question to who does not answer"))
+    found = operation.of(DECLARED, running(OLD), NOBODY)
+    assert found.nothing
+    assert found.data()["topics"] is None
+    assert found.notes[-1] == "the declared topics could not be compared: no broker answers"
+
+
+def test_a_run_on_some_hosts_leaves_topics_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    serving(monkeypatch)
+    monkeypatch.setattr(topics, "topics", lambda *_, **__: pytest.fail("a question about topics"))
+    assert operation.of(DECLARED, running(OLD), NOBODY, topics_too=False).topics == ()
 
 
 def test_a_broker_that_still_starts_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,6 +93,19 @@ def test_a_disk_of_another_node_or_cluster_is_refused(
     assert way_out in refusal.resolution
 
 
+def test_metadata_must_stay_in_the_first_directory() -> None:
+    both = ("/data/0", "/var/lib/kafka")
+    wider = replace(NEW, brokers=tuple(replace(one, data_dirs=both) for one in NEW.brokers))
+    seen = altered(running(NEW), "h1", "broker-1", directories=disks(NEW, BROKERS[0], metadata=True))
+    (refusal,) = plan(wider, seen).refused
+    assert (
+        refusal.what == "broker-1 on h1: /var/lib/kafka holds the cluster's metadata, but /data/0 is written before it"
+    )
+    assert "write /var/lib/kafka first in kafka_data_dirs" in refusal.resolution
+    added = replace(NEW, brokers=tuple(replace(one, data_dirs=both[::-1]) for one in NEW.brokers))
+    assert not plan(added, seen).refused
+
+
 def test_every_refusal_is_told_at_once_and_ends_with_no() -> None:
     seen = running(OLD)
     for one in SERVERS[:2]:

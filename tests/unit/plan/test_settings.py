@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from kcluster.model.observed import HostSeen, UnitSeen
 from kcluster.plan import Dynamic
 from tests.unit.plan.seen import (
     BROKERS,
+    NEW,
     OLD,
     altered,
     changed,
@@ -62,6 +65,49 @@ def test_min_insync_replicas_is_set_for_the_whole_cluster_at_once() -> None:
     found = plan(changed(OLD, min_insync_replicas="1"), running(OLD))
     assert found.settings == (Dynamic("", "min.insync.replicas", "2", "1"),)
     assert "min.insync.replicas 2 -> 1 on the whole cluster" in text_of(found)
+
+
+def of_hosts(seen: Mapping[str, HostSeen], *names: str) -> dict[str, HostSeen]:
+    """What was seen of these hosts alone."""
+    return {name: seen[name] for name in names}
+
+
+def test_a_run_on_some_hosts_tells_only_the_brokers_there() -> None:
+    found = plan(changed(OLD, min_insync_replicas="1"), of_hosts(running(OLD), "h1", "h2"))
+    assert found.settings == tuple(Dynamic(f"broker-{number}", "min.insync.replicas", "2", "1") for number in (1, 2))
+
+
+def test_what_brokers_must_share_is_left_by_a_run_on_some_hosts() -> None:
+    wanted, seen = changed(NEW, min_insync_replicas="1"), of_hosts(running(NEW), "h1")
+    found = plan(wanted, seen)
+    assert found.settings == ()
+    assert found.notes == (
+        "min.insync.replicas 2 -> 1 on broker-1 is left: all brokers of the cluster take it at once, in a run without "
+        "--limit and with one value for all of them",
+    )
+    assert not plan(wanted, running(NEW)).settings[0].node
+
+
+def test_what_brokers_must_share_is_left_while_they_shall_have_different_values() -> None:
+    one = changed(NEW, min_insync_replicas="1").brokers[0]
+    found = plan(replace(NEW, brokers=(one, *NEW.brokers[1:])), running(NEW))
+    assert found.settings == ()
+    assert len(found.notes) == 1
+
+
+def test_a_stopped_broker_of_the_same_mind_does_not_stand_in_the_way_of_the_whole_cluster() -> None:
+    seen = altered(running(OLD), "h3", "broker-3", unit=UnitSeen("inactive", enabled=True))
+    found = plan(changed(OLD, min_insync_replicas="1"), seen)
+    assert found.settings == (Dynamic("", "min.insync.replicas", "2", "1"),)
+
+
+def test_a_broker_that_could_not_be_asked_is_not_told_the_same_for_ever() -> None:
+    wanted = changed(OLD, num_io_threads="12")
+    before = node_seen(OLD, BROKERS[0]).started_with
+    seen = altered(running(wanted), "h1", "broker-1", started_with=before, overrides=None)
+    found = plan(wanted, seen)
+    assert found.nothing
+    assert found.notes == ("num.io.threads 8 -> 12 on broker-1 waits until the broker can be asked, or is restarted",)
 
 
 def test_listeners_need_a_restart_though_kafka_calls_them_dynamic() -> None:

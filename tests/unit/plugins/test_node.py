@@ -201,8 +201,27 @@ def test_a_format_that_fails_says_why_and_starts_nothing(
     assert systemctl.told == []
 
 
-def test_the_storage_of_a_running_node_is_left_alone(bring_up: BringUp, kraft: Callable[[str], dict[str, Any]]) -> None:
+def test_the_storage_of_a_running_node_is_left_alone(
+    bring_up: BringUp, meta: Meta, kraft: Callable[[str], dict[str, Any]]
+) -> None:
+    meta(node_id=1)
     bring_up(kraft("exit 1"), Systemctl(ActiveState="active", UnitFileState="enabled"))
+
+
+def test_a_directory_that_a_running_node_gets_is_formatted_before_its_restart(
+    tmp_path: Path, bring_up: BringUp, meta: Meta, kraft: Callable[[str], dict[str, Any]]
+) -> None:
+    meta(node_id=1)
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    wanted = {**kraft(f"echo node.id=1 >{fresh}/meta.properties"), "data_dirs": [str(tmp_path / "data"), str(fresh)]}
+    systemctl = Systemctl(ActiveState="active", UnitFileState="enabled")
+    host, _ = bring_up(wanted, systemctl)
+    assert "format the storage of broker-1" in host.changes
+    assert (fresh / "meta.properties").exists()
+    assert systemctl.told == []
+    again, _ = bring_up(wanted, systemctl)
+    assert again.changes == []
 
 
 def test_the_modules_run_on_the_oldest_python_that_is_promised(project: Path) -> None:

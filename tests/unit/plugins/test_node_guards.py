@@ -56,6 +56,27 @@ def test_foreign_data_is_refused_and_named(
     assert guards.refusal(node(user="kafka")) == ""
 
 
+def test_a_kraft_node_finds_its_metadata_in_its_first_directory(
+    guards: ModuleType, tmp_path: Path, node: NewNode, meta: Meta
+) -> None:
+    meta(node_id=1)
+    (tmp_path / "data" / "__cluster_metadata-0").mkdir()
+    kept, fresh = str(tmp_path / "data"), str(tmp_path / "fresh")
+    assert guards.refusal(node(format=True, data_dirs=[kept, fresh])) == ""
+    assert guards.refusal(node(format=True, data_dirs=[fresh, kept])).startswith(
+        f"{kept} holds the cluster's metadata, and Kafka looks for it in the first directory, {fresh}; write {kept}"
+    )
+
+
+def test_a_directory_that_holds_anything_is_never_formatted(guards: ModuleType, tmp_path: Path, node: NewNode) -> None:
+    (tmp_path / "data" / "lost+found").mkdir(parents=True)
+    (tmp_path / "data" / "bootstrap.checkpoint").write_text("")  # a format was interrupted
+    assert guards.refusal(node(format=True)) == ""
+    (tmp_path / "data" / "events-0").mkdir()
+    assert f"{tmp_path}/data holds data but no meta.properties" in guards.refusal(node(format=True))
+    assert guards.refusal(node()) == ""  # with ZooKeeper a broker writes the file itself
+
+
 def test_a_spark_worker_takes_no_directory_of_kafka(
     guards: ModuleType, tmp_path: Path, own: dict[str, str], node: NewNode, meta: Meta
 ) -> None:

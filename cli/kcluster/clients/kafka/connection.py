@@ -87,11 +87,11 @@ class Kafka:
                 resolution=f"correct {_SAID_IN}",
             ) from problem
 
-    def metadata(self, topic: str | None = None) -> ClusterMetadata:
+    def metadata(self, topic: str | None = None, *, within: float = ANSWER_WITHIN) -> ClusterMetadata:
         """Brokers, topics and partitions; the first question to a cluster, so it finds out whether it answers."""
         from confluent_kafka import KafkaException
 
-        deadline = time.monotonic() + ANSWER_WITHIN
+        deadline = time.monotonic() + within
         while True:
             # Short rounds, because librdkafka reports a refused address through `poll` and would go on trying.
             try:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from kcluster.clients.kafka.connection import Kafka
+from kcluster.clients.kafka.connection import ANSWER_WITHIN, Kafka
 from kcluster.errors import KclusterError, RefusedError
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ class TopicState:
         return self.min_isr is not None and len(partition.isr) < min(self.min_isr, len(partition.replicas))
 
 
-def topics(kafka: Kafka) -> dict[str, TopicState]:
+def topics(kafka: Kafka, *, within: float = ANSWER_WITHIN) -> dict[str, TopicState]:
     """Every topic with its partitions, by name, from one question to one broker."""
-    return of_metadata(kafka.metadata())
+    return of_metadata(kafka.metadata(within=within))
 
 
 def of_metadata(metadata: ClusterMetadata) -> dict[str, TopicState]:
@@ -76,7 +76,9 @@ def racks(kafka: Kafka) -> dict[int, str]:
     return {node.id: node.rack or "" for node in nodes}
 
 
-def with_config(kafka: Kafka, states: Sequence[TopicState], *, broker: int | None = None) -> list[TopicState]:
+def with_config(
+    kafka: Kafka, states: Sequence[TopicState], *, broker: int | None = None, within: float = 10.0
+) -> list[TopicState]:
     """The topics with what was set for them and their min.insync.replicas.
 
     Without a broker to ask, the controller is asked, which may be the one that just died.
@@ -87,7 +89,7 @@ def with_config(kafka: Kafka, states: Sequence[TopicState], *, broker: int | Non
     if not resources:
         return []
     options = {} if broker is None else {"broker": broker}
-    answers = kafka.admin.describe_configs(resources, request_timeout=10, **options)
+    answers = kafka.admin.describe_configs(resources, request_timeout=within, **options)
     return [_configured(kafka, state, answers[key]) for state, key in zip(states, resources, strict=True)]
 
 

@@ -105,13 +105,15 @@ def _refused(checked: Checked, inventory: Path) -> RefusedError | UnreachableErr
 
 def _plan(task: Task, hosts: Connections, phases: Phases) -> Plan:
     with phases.phase("plan", "plan"):
-        plan = whole(task.cluster, hosts, task.kafka, [host.name for host in task.part.every_host])
+        plan = whole(task.cluster, hosts, task.kafka, task.limit)
     if plan.refused:
         raise RefusedError(
             f"{plan.refused[0].what}; nothing was changed",
             details="\n".join(refusal.what for refusal in plan.refused[1:]),
             resolution=plan.refused[0].resolution,
         )
+    for note in plan.notes if plan.nothing else ():  # else they are shown with the question
+        phases.say(note)
     return plan
 
 
@@ -129,9 +131,7 @@ def _carry_out(task: Task, plan: Plan, hosts: Connections, lock: Lock, phases: P
             reasons = {restart.node: "; ".join(restart.reasons) for restart in plan.restarts}
             report = roll(task.gates, reasons, hosts, phases.say, phases.note, check=lock.check)
             restarted = [f"{step.node} on {step.host} in {step.seconds:.1f} s: {step.reason}" for step in report.steps]
-    proof = proving.prove(
-        task.cluster, task.kafka, phases, whole=not task.limit, smoke_too=task.prove, changed=not plan.nothing
-    )
+    proof = proving.prove(task.cluster, task.kafka, plan, phases, whole=not task.limit, smoke_too=task.prove)
     return Provisioned(
         name=task.cluster.name,
         summary=describe(task.cluster),

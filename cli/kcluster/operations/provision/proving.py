@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kcluster.errors import RefusedError
+from kcluster.model.topic_change import Action, Change
 from kcluster.operations.health import until_healthy
 from kcluster.operations.provision.phases import Phases
 from kcluster.operations.smoke import smoke
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
     from kcluster.model.cluster import Cluster
     from kcluster.operations.smoke import Smoke
+    from kcluster.plan import Plan
 
 MESSAGES = 300
 """Enough to go through every broker and listener; `kcluster smoke` takes more."""
@@ -39,12 +41,13 @@ class Proof:
     """Why the cluster is not as it should be; nothing when it is."""
 
 
-def prove(cluster: Cluster, kafka: Kafka, phases: Phases, *, whole: bool, smoke_too: bool, changed: bool) -> Proof:
-    """Wait for health, bring the declared topics into being, and prove the cluster with real messages.
+def prove(cluster: Cluster, kafka: Kafka, plan: Plan, phases: Phases, *, whole: bool, smoke_too: bool) -> Proof:
+    """Wait for health, change topics as the plan showed it, and prove the cluster with real messages.
 
     Where only a part of the hosts was provisioned, the others may be why it is not healthy: it is only said.
     Where nothing was changed, the handover within a group is left out: brokers let every new group wait for 3 s.
     """
+    changed = not plan.nothing
     within = _HEALTHY_WITHIN if whole else _PART_HEALTHY_WITHIN
     with phases.phase("verify", "verify health"):
         health = until_healthy(kafka, cluster, within=within, progress=phases.say)
@@ -57,7 +60,7 @@ def prove(cluster: Cluster, kafka: Kafka, phases: Phases, *, whole: bool, smoke_
             details="\n".join(sick),
             resolution="see kcluster health and kcluster logs; the next provision goes on from here",
         )
-    made = _topics(cluster, kafka, phases) if cluster.topics else 0
+    made = _topics(cluster, kafka, plan, phases) if plan.topics or plan.topics is None else 0
     if not smoke_too:
         return Proof(made)
     with phases.phase("smoke", "prove with real messages"):
@@ -71,9 +74,23 @@ def _why(verdict: Smoke) -> list[str]:
     return [*verdict.problems, *faults] or [verdict.sentence]
 
 
-def _topics(cluster: Cluster, kafka: Kafka, phases: Phases) -> int:
+def _topics(cluster: Cluster, kafka: Kafka, plan: Plan, phases: Phases) -> int:
+    """Make the steps that somebody agreed to; what differs besides is told, for the next run to show and ask."""
     with phases.phase("topics", f"compare {len(cluster.topics)} declared topics"):
-        wanted = topics.plan(kafka, cluster.topics)
-        if wanted.steps:
+        found = topics.compare(kafka, cluster.topics)
+        agreed = [step for step in found.steps if _agreed(step, plan)]
+        for step in found.steps:
+            if step not in agreed:
+                phases.say(f"left for the next run, which asks first: {step.words}")
+        if agreed:
+            wanted = replace(found, changes=agreed)
+            change.check(kafka, wanted)
             change.carry_out(kafka, wanted, phases.say)
-    return len(wanted.steps)
+    return len(agreed)
+
+
+def _agreed(step: Change, plan: Plan) -> bool:
+    """Whether the plan showed this step; one that could not compare said that what is missing will be created."""
+    if plan.topics is None:
+        return step.action is Action.CREATE and not plan.nothing
+    return step in plan.topics

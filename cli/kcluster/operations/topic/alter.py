@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.clients.kafka.topics import TopicState
 from kcluster.errors import RefusedError, UsageError
+from kcluster.model.topic_change import KEYED, Action, Change
 from kcluster.operations.topic import names
-from kcluster.operations.topic.change import KEYED, Action, Change, Plan, check
+from kcluster.operations.topic.change import Plan, check
 from kcluster.operations.topic.plan import same
 
 

@@ -4,44 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.clients.kafka.topics import TopicState
 from kcluster.errors import ApplyError, KclusterError, RefusedError
 from kcluster.model.topic import Topic
+from kcluster.model.topic_change import Action, Change
 from kcluster.operations.topic.names import explained
 from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
 
-
-class Action(StrEnum):
-    """What is done to a topic."""
-
-    CREATE = "create"
-    GROW = "add partitions"
-    SET = "set"
-    UNSET = "unset"
-    DELETE = "delete"
-    KEEP = "not changed"
-
-
 TONES = {Action.CREATE: Tone.GOOD, Action.DELETE: Tone.BAD, Action.KEEP: Tone.DIM}
-
-KEYED = "records of a key go to another partition than before: the order of a key holds only from here on"
-
-
-@dataclass(frozen=True)
-class Change:
-    """One line of a plan."""
-
-    action: Action
-    topic: str
-    what: str = ""
-    """The property, or "partitions"."""
-    before: str = ""
-    after: str = ""
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,13 +85,12 @@ def check(kafka: Kafka, plan: Plan) -> None:
 def carry_out(kafka: Kafka, plan: Plan, progress: Progress) -> Plan:
     """Make every change, and wait until the brokers know the new topics."""
     for number, change in enumerate(plan.steps, 1):
-        words = " ".join(word for word in (change.action, change.topic, change.what, change.after) if word)
-        progress(f"{number}/{len(plan.steps)} {words}")
+        progress(f"{number}/{len(plan.steps)} {change.words}")
         try:
             _make(kafka, change, plan.wanted)
         except KclusterError as problem:
             raise ApplyError(
-                f"{words}: {problem.message}",
+                f"{change.words}: {problem.message}",
                 details=f"{number - 1} of {len(plan.steps)} changes were made before",
                 resolution="correct the cause and run the same command again: it does only what is missing",
             ) from problem

@@ -10,8 +10,9 @@ from kcluster.clients.kafka import Kafka, topics
 from kcluster.clients.kafka.topics import TopicState
 from kcluster.errors import KclusterError, RefusedError
 from kcluster.model.topic import Topic
+from kcluster.model.topic_change import Action, Change
 from kcluster.operations.topic import names
-from kcluster.operations.topic.change import Action, Change, settle
+from kcluster.operations.topic.change import settle
 from kcluster.operations.topic.plan import difference, in_words
 from kcluster.results import Block, Cell, Result, Tone
 

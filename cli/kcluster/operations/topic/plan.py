@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kcluster.clients.kafka import Kafka, topics
+from kcluster.clients.kafka import ANSWER_WITHIN, Kafka, topics
 from kcluster.clients.kafka.topics import TopicState
 from kcluster.errors import RefusedError
 from kcluster.model.topic import Topic
-from kcluster.operations.topic.change import KEYED, Action, Change, Plan, check
+from kcluster.model.topic_change import KEYED, Action, Change
+from kcluster.operations.topic.change import Plan, check
 
 
 def plan(kafka: Kafka, declared: Sequence[Topic], *, prune: bool = False) -> Plan:
     """What it takes to bring the declared topics into being; the brokers were asked whether they would do it."""
-    known = topics.topics(kafka)
-    names = {topic.name for topic in declared}
-    configured = topics.with_config(kafka, [state for state in known.values() if state.name in names])
-    wanted = difference(declared, {**known, **{state.name: state for state in configured}}, prune=prune)
+    wanted = compare(kafka, declared, prune=prune)
     check(kafka, wanted)
     return wanted
+
+
+def compare(
+    kafka: Kafka, declared: Sequence[Topic], *, prune: bool = False, broker: int | None = None, within: float = 10.0
+) -> Plan:
+    """The difference, from one question which topics are there and one, to this broker, how they are set."""
+    known = topics.topics(kafka, within=min(within, ANSWER_WITHIN))
+    names = {topic.name for topic in declared}
+    there = [state for state in known.values() if state.name in names]
+    configured = topics.with_config(kafka, there, broker=broker, within=within)
+    return difference(declared, {**known, **{state.name: state for state in configured}}, prune=prune)
 
 
 def difference(declared: Sequence[Topic], existing: Mapping[str, TopicState], *, prune: bool = False) -> Plan:

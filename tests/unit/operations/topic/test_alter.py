@@ -4,8 +4,8 @@ import pytest
 
 from kcluster.clients.kafka.topics import Partition, TopicState
 from kcluster.errors import RefusedError, UsageError
+from kcluster.model.topic_change import Action
 from kcluster.operations.topic.alter import alter, configure, grow
-from kcluster.operations.topic.change import Action
 
 STATE = TopicState("orders", (Partition(0, 1, (1,), (1,)), Partition(1, 1, (1,), (1,))), {"retention.ms": "1"})
 

@@ -5,7 +5,7 @@ import pytest
 from kcluster.clients.kafka.topics import Partition, TopicState
 from kcluster.errors import RefusedError
 from kcluster.model.topic import Topic
-from kcluster.operations.topic.change import Action
+from kcluster.model.topic_change import Action
 from kcluster.operations.topic.plan import difference, same
 
 
