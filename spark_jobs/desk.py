@@ -1,6 +1,7 @@
 """The folder of one job: what it tells while it runs, how it ended, and whether somebody asked it to stop.
 
 job.json         the settings it runs with, complete
+owner.json       whose the checkpoint is to be
 clients.json     security settings of Kafka clients, readable by the owner only
 progress.jsonl   a line for each batch
 state.json       starting, running, finished, stopped or failed; of a failed one the cause
@@ -25,11 +26,11 @@ class Desk:
 
     def clients(self, language: str) -> dict[str, str]:
         """The security settings of a Kafka client: spelled as "java" or as "librdkafka" does."""
-        try:
-            told = json.loads((self.folder / "clients.json").read_text())
-        except FileNotFoundError:
-            return {}
-        return dict(told[language])
+        return dict(self._given("clients.json").get(language, {}))
+
+    def owner(self) -> dict[str, Any]:
+        """Who the job is, for its checkpoint; empty when nobody told."""
+        return self._given("owner.json")
 
     def say(self, state: str, **more: Any) -> None:
         """Write down the state; a reader sees the old one or the new one, never half of it."""
@@ -49,3 +50,9 @@ class Desk:
     def stop_asked(self) -> bool:
         """Whether somebody wants the job to end after the batch in hand."""
         return (self.folder / "stop").exists()
+
+    def _given(self, name: str) -> dict[str, Any]:
+        try:
+            return dict(json.loads((self.folder / name).read_text()))
+        except FileNotFoundError:
+            return {}

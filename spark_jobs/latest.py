@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs import offsets, positions, source, transform
+from spark_jobs import offsets, owner, positions, source, transform
 from spark_jobs.folder import Folder
 from spark_jobs.positions import Position
 from spark_jobs.running import Batches, follow
@@ -36,7 +36,9 @@ def run(settings: Settings, bootstrap: str, desk: Desk, *, once: bool) -> str:
     """Run the job until it has read what is there (`once`), or until it is stopped."""
     spark = session(settings.name, {**SHUFFLE, **settings.spark})
     topics = Topics({"bootstrap.servers": bootstrap, **desk.clients("librdkafka")})
-    board = Board(settings, Folder(spark, settings.checkpoint), topics)
+    checkpoint = Folder(spark, settings.checkpoint)
+    owner.claim(checkpoint, desk.owner())
+    board = Board(settings, checkpoint, topics)
     batches = Batches()
 
     def take(records: DataFrame, number: int) -> None:

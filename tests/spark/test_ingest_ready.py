@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs import journal, ready, settings, sinks
+from spark_jobs import journal, owner, ready, settings, sinks
 from spark_jobs.causes import Refused, cause
 from spark_jobs.folder import Folder
 
@@ -78,6 +79,38 @@ def test_a_table_and_a_checkpoint_that_do_not_belong_together_are_refused(spark:
         assert "the checkpoint is damaged" in check(spark, tmp_path)
     (checkpoint / "metadata").write_text("")
     assert "the checkpoint is damaged" in check(spark, tmp_path)
+
+
+MINE = {"job": "ingest", "topics": ["t"], "cluster_id": "one", "topic_ids": {"t": "id"}}
+
+
+def test_a_checkpoint_is_noted_as_the_jobs_on_any_file_system_and_refused_to_others(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    checkpoint = Folder(spark, str(tmp_path))
+    owner.claim(checkpoint, {})
+    assert checkpoint.load(owner.FILE) is None
+    (tmp_path / "sources" / "0").mkdir(parents=True)  # where a job begins that has read nothing yet
+    owner.claim(checkpoint, {**MINE, "topics": ["wrong"]})
+    owner.claim(checkpoint, MINE)
+    assert (checkpoint.load(owner.FILE), (tmp_path / "sources").exists()) == (MINE, False)
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "0").write_text('v1\n{}\n{"t":{"0":5}}')
+    owner.claim(checkpoint, MINE)
+    for other, words in (
+        ({"topics": ["u"]}, "belongs to another job: topics is ['t'] there, and ['u'] here"),
+        ({"cluster_id": "two"}, "belongs to another job: cluster id is one there, and two here"),
+        ({"topic_ids": {"t": "new"}}, "t was deleted and created again since this job read it"),
+    ):
+        with pytest.raises(Refused, match=re.escape(words)):
+            owner.claim(checkpoint, {**MINE, **other})
+    older = {key: value for key, value in MINE.items() if key != "topic_ids"}
+    for before in (older, None):  # older versions knew no ids, and noted nothing on other file systems
+        checkpoint.remove(owner.FILE)
+        if before:
+            checkpoint.save(owner.FILE, before)
+        owner.claim(checkpoint, MINE)
+        assert checkpoint.load(owner.FILE) == MINE
 
 
 def test_a_folder_with_files_of_others_is_no_sink(spark: SparkSession, tmp_path: Path) -> None:
