@@ -19,6 +19,7 @@ from kcluster.jobs import Job, Record
 from kcluster.model.client import Client
 from kcluster.model.engine import Engine
 from kcluster.operations.job import places, preflight, security, settings
+from kcluster.operations.job.fitting import fits
 from kcluster.operations.job.watch import Followed, follow, gone, until_running
 from kcluster.operations.job.where import LOCAL, Where, where
 from kcluster.results import Block, Cell, Progress, Result, Tone
@@ -201,6 +202,7 @@ def _places(asked: Mapping[str, Any], master: str, mine: places.Identity | None,
         places.owned(checkpoint, mine)
     if sink and checkpoint:
         places.belongs(sink, checkpoint)
+    fits(asked)
 
 
 def _write(
