@@ -126,6 +126,18 @@ def test_causes_are_one_line_with_the_way_out() -> None:
     assert cause(f"[FOREACH] Return Message: {python}\nat z")[0] == "why"
 
 
+def test_a_file_that_is_damaged_below_its_checksum_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    Folder(spark, str(tmp_path / "checkpoint")).save("metadata", {"id": "one"})
+    (tmp_path / "checkpoint" / "metadata").write_text('{"id": "two"}')
+    with pytest.raises(Exception, match="ChecksumException") as problem:
+        check(spark, tmp_path)
+    meaning, advice = cause(str(problem.value))
+    assert meaning.startswith("a file of the checkpoint or of the table is damaged (")
+    assert f"{tmp_path}/checkpoint/metadata" in meaning
+    assert "\n" not in meaning
+    assert "put it back from a copy" in advice
+
+
 def test_folders_that_hosts_do_not_share_rightly_are_named() -> None:
     task = "Job aborted: Lost task 0.3: java.io.IOException: Mkdirs failed to create file:/lake/t (exists=false)"
     assert cause(task)[0].startswith("executors may not write where the driver may (")
