@@ -3,7 +3,7 @@
 job.json         the settings it runs with, complete
 owner.json       whose the checkpoint is to be
 clients.json     security settings of Kafka clients, readable by the owner only
-progress.jsonl   a line for each batch
+progress.jsonl   a line for each batch; when there are very many, those of before are in progress.jsonl.before
 state.json       starting, running, finished, stopped or failed; of a failed one the cause
 stop             somebody wants it to end after the batch in hand
 driver.log       what Spark and the job wrote
@@ -15,6 +15,9 @@ import json
 import time
 from pathlib import Path
 from typing import Any
+
+MUCH = 16 << 20
+"""Bytes of progress from which on a new file is begun: days of batches, and the one before is kept."""
 
 
 class Desk:
@@ -44,7 +47,10 @@ class Desk:
 
     def progress(self, **batch: Any) -> None:
         """Add the line of a batch."""
-        with (self.folder / "progress.jsonl").open("a") as file:
+        told = self.folder / "progress.jsonl"
+        if told.exists() and told.stat().st_size > MUCH:
+            told.replace(self.folder / "progress.jsonl.before")
+        with told.open("a") as file:
             file.write(json.dumps({"at": time.time(), **batch}) + "\n")
 
     def stop_asked(self) -> bool:
