@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 FILE = "kcluster.json"
 TOPICS = "topic_ids"
 """The ids of the topics that are read: a topic that was deleted and created again has another."""
+READ = ("topics", "cluster_id", TOPICS)
+"""What says which records are read."""
 
 WAY_OUT = "give this job another --name, or another checkpoint and sink in its file"
 
@@ -28,8 +30,8 @@ def claim(checkpoint: Folder, mine: Mapping[str, Any]) -> None:
     owner = checkpoint.load(FILE)
     if offsets.begun(checkpoint) >= 0:
         _same(checkpoint, owner or mine, mine)  # older versions noted nothing on other file systems
-    elif owner != mine:
-        checkpoint.remove("sources")  # where another job, or this one before its file was corrected, would have begun
+    elif owner and any(owner.get(key, mine[key]) != mine[key] for key in READ):
+        checkpoint.remove("sources")  # where it would have begun in the topics of before
     if owner != mine:
         checkpoint.save(FILE, mine)
 

@@ -87,11 +87,14 @@ MINE = {"job": "ingest", "topics": ["t"], "cluster_id": "one", "topic_ids": {"t"
 def test_a_checkpoint_is_noted_as_the_jobs_on_any_file_system_and_refused_to_others(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    checkpoint = Folder(spark, str(tmp_path))
+    checkpoint, older = Folder(spark, str(tmp_path)), {**MINE}
+    del older["topic_ids"]
     owner.claim(checkpoint, {})
     assert checkpoint.load(owner.FILE) is None
     (tmp_path / "sources" / "0").mkdir(parents=True)  # where a job begins that has read nothing yet
+    checkpoint.save(owner.FILE, {**older, "topics": ["wrong"]})
     owner.claim(checkpoint, {**MINE, "topics": ["wrong"]})
+    assert (tmp_path / "sources").exists()
     owner.claim(checkpoint, MINE)
     assert (checkpoint.load(owner.FILE), (tmp_path / "sources").exists()) == (MINE, False)
     (tmp_path / "offsets").mkdir()
@@ -104,7 +107,6 @@ def test_a_checkpoint_is_noted_as_the_jobs_on_any_file_system_and_refused_to_oth
     ):
         with pytest.raises(Refused, match=re.escape(words)):
             owner.claim(checkpoint, {**MINE, **other})
-    older = {key: value for key, value in MINE.items() if key != "topic_ids"}
     for before in (older, None):  # older versions knew no ids, and noted nothing on other file systems
         checkpoint.remove(owner.FILE)
         if before:
