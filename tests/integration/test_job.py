@@ -190,9 +190,8 @@ def test_a_plain_job_is_followed_stopped_and_ended_at_once(live: Live, tmp_path:
 
 def test_what_cannot_work_is_refused_before_spark_starts(live: Live, tmp_path: Path) -> None:
     topic(live, "job-refused", 1)
-    wrong_topic = file(tmp_path, "refused", "job-right")
-    topic(live, "job-right", 1)
-    submit(live, wrong_topic, "--dry-run")
+    topic(live, "job-wrong", 1)
+    submit(live, file(tmp_path, "refused", "job-wrong"), "--dry-run")
     right = file(tmp_path, "refused", "job-refused")
     submit(live, right, "--dry-run")  # nothing was read yet, so the file may still be corrected
 
@@ -203,8 +202,8 @@ def test_what_cannot_work_is_refused_before_spark_starts(live: Live, tmp_path: P
             assert f"no broker answers at {address}" in away.stderr
             assert time.monotonic() - begun < 10
 
-    foreign = file(tmp_path, "refused", "job-refuse")
-    assert "did you mean job-refused" in submit(live, foreign, code=4).stderr
+    missing = file(tmp_path, "missing", "job-refuse")
+    assert "did you mean job-refused" in submit(live, missing, code=4).stderr
 
     nowhere = file(tmp_path, "nowhere", "job-refused", "sink: {path: /proc/nothing}\n")
     assert "the sink /proc/nothing cannot be written" in submit(live, nowhere, code=4).stderr
