@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as sql
 
-from spark_jobs import source, transform
+from spark_jobs import owner, source, transform
 from spark_jobs.folder import Folder
 from spark_jobs.incidents import Alert, Fix, Watch
 from spark_jobs.memory import Memory
@@ -64,7 +64,9 @@ def run(settings: Settings, bootstrap: str, desk: Desk, *, once: bool) -> str:
     """Run the job until it has read what is there (`once`), or until it is stopped."""
     spark = session(settings.name, {**SHUFFLE, **settings.spark})
     client = {"bootstrap.servers": bootstrap, **desk.clients("librdkafka")}
-    office = Office(settings, Memory(Folder(spark, settings.checkpoint), "alerts"), client)
+    checkpoint = Folder(spark, settings.checkpoint)
+    owner.claim(checkpoint, desk.owner())
+    office = Office(settings, Memory(checkpoint, "alerts"), client)
     office.open()
     batches = Batches()
 

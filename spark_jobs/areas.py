@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 ALL = "*"
 """The pattern of areas for trucks that have none of their own."""
 
+KNOWN = 1 << 16
+"""Trucks whose areas are at hand; those of others are looked up again."""
+
 EARTH = 12742.0
 """The earth's diameter in kilometres."""
 
@@ -22,7 +25,7 @@ class Areas:
 
     def __init__(self, areas: tuple[Area, ...]) -> None:
         self._areas = areas
-        self.of = lru_cache(maxsize=None)(self._of)
+        self.of = lru_cache(KNOWN)(self._of)
         """The areas of a truck; none: it may be everywhere."""
 
     def outside(self, truck: str, lat: float, lon: float) -> float:

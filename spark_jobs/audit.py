@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs import journal, offsets, sinks
+from spark_jobs import journal, offsets, owner, sinks
 from spark_jobs.balance import FULL, SPAN, Offsets, Partition
 from spark_jobs.folder import Folder
 from spark_jobs.session import session
@@ -47,7 +47,8 @@ def audit(spark: SparkSession, settings: Settings, topics: Topics) -> dict[str, 
     committed = offsets.committed(checkpoint)
     batches = _finished(table)
     partitions = _read(batches)
-    problems = [*_sequence(batches, committed), *_holes(batches)]
+    anew = owner.renewed(checkpoint.load(owner.FILE) or {}, topics.ids(settings.topics))
+    problems = [*anew, *_sequence(batches, committed), *_holes(batches)]
     if (rows := sinks.of(spark, settings.sink, table).rows()) is not None:
         _rows(rows, partitions, _in_hand(table, checkpoint, batches))
     life = offsets.identity(checkpoint)

@@ -36,6 +36,11 @@ CAUSES = (
         "put it back from a copy; to begin anew, give the job a new checkpoint and a new sink.path",
     ),
     (
+        r"ChecksumException|Checksum error",
+        "a file of the checkpoint or of the table is damaged",
+        "put it back from a copy; to begin anew, give the job a new checkpoint and a new sink.path",
+    ),
+    (
         r"No space left on device",
         "the disk is full",
         "make room (see `df -h`), then submit the job again",

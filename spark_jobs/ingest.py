@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs import journal, offsets, ready, sinks, source, transform
+from spark_jobs import journal, offsets, owner, ready, sinks, source, transform
 from spark_jobs.causes import Refused
 from spark_jobs.folder import Folder
 from spark_jobs.letters import Letters
@@ -40,6 +40,7 @@ def run(settings: Settings, bootstrap: str, desk: Desk, *, once: bool) -> str:
     table, checkpoint = Folder(spark, settings.sink.path), Folder(spark, settings.checkpoint)
     sink = sinks.of(spark, settings.sink, table)
     client = {"bootstrap.servers": bootstrap, **desk.clients("librdkafka")}
+    owner.claim(checkpoint, desk.owner())
     ready.check(spark, settings, sink, checkpoint)
     batches = Batches()
 

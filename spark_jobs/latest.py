@@ -12,12 +12,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs import offsets, positions, source, transform
+from spark_jobs import offsets, owner, positions, source, transform
 from spark_jobs.folder import Folder
 from spark_jobs.positions import Position
 from spark_jobs.running import Batches, follow
 from spark_jobs.session import session
-from spark_jobs.settings.common import interval
+from spark_jobs.settings.common import interval, milliseconds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,7 +36,9 @@ def run(settings: Settings, bootstrap: str, desk: Desk, *, once: bool) -> str:
     """Run the job until it has read what is there (`once`), or until it is stopped."""
     spark = session(settings.name, {**SHUFFLE, **settings.spark})
     topics = Topics({"bootstrap.servers": bootstrap, **desk.clients("librdkafka")})
-    board = Board(settings, Folder(spark, settings.checkpoint), topics)
+    checkpoint = Folder(spark, settings.checkpoint)
+    owner.claim(checkpoint, desk.owner())
+    board = Board(settings, checkpoint, topics)
     batches = Batches()
 
     def take(records: DataFrame, number: int) -> None:
@@ -68,7 +70,8 @@ class Board:
         rows = positions.newest(judged, self.settings.fields).collect()
         told = [row for row in rows if row["id"] is not None]
         fresh = [Position(id=row["id"], **row["last"].asDict()) for row in told]
-        self.known = positions.merged(self.known, fresh)
+        merged = positions.merged(self.known, fresh)
+        self.known = positions.recent(merged, milliseconds(self.settings.forget), time.time())
         taken = sum(row["records"] for row in told)
         skipped = sum(row["records"] for row in rows) - taken
         self._counts = {number - 1: self._counts.get(number - 1, {}), number: {"rows": taken, "skipped": skipped}}

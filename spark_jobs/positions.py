@@ -77,6 +77,13 @@ def merged(known: Mapping[str, Position], fresh: Iterable[Position]) -> dict[str
     return result
 
 
+def recent(known: Mapping[str, Position], within: int, now: float) -> dict[str, Position]:
+    """Without trucks older than the newest one by that many milliseconds; a clock that is ahead counts as now."""
+    newest = max((position.time for position in known.values()), default=0)
+    oldest = min(newest, round(now * 1_000_000)) - within * 1000
+    return {name: position for name, position in known.items() if position.time >= oldest}
+
+
 def write(folder: Path, known: Mapping[str, Position], *, batch: int, as_of: float, lag: int | None) -> None:
     """Tell all positions; a reader sees the file of before or this one."""
     trucks = [{**vars(position), "time": _instant(position.time)} for position in known.values()]

@@ -3,6 +3,8 @@
 spark-submit --jars KAFKA_CONNECTOR_JARS spark_jobs/run.py FILE --bootstrap HOST:PORT [--once] [--folder FOLDER]
 spark-submit --jars ... spark_jobs/run.py FILE --bootstrap HOST:PORT --folder FOLDER --audit  # writes audit.json
 python spark_jobs/run.py FILE --check        # what is wrong with the file, as JSON; without Spark
+
+Without kcluster what the file leaves open is in FOLDER, ./NAME unless it is said: the checkpoint, and the table.
 """
 
 from __future__ import annotations
@@ -34,6 +36,9 @@ def main() -> int:
     if findings:
         print("\n".join(findings), file=sys.stderr)
         return 2
+    wish.folder = (wish.folder or Path(read.name)).absolute()
+    wish.folder.mkdir(parents=True, exist_ok=True)
+    read = settings.placed(read, wish.folder)
     return _audit(read, wish) if wish.audit else _run(read, wish)
 
 
@@ -70,7 +75,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--job", default="", help="the job, when the file does not name it")
     parser.add_argument("--bootstrap", default="localhost:9092")
     parser.add_argument("--once", action="store_true", help="read what is there, then end")
-    parser.add_argument("--folder", type=Path, default=Path(), help="where the job reports to")
+    parser.add_argument("--folder", type=Path, help="where the job reports to; one of its name")
     parser.add_argument("--audit", action="store_true", help="only look whether what the job read is all there")
     parser.add_argument("--check", action="store_true", help="only check the file")
     parser.add_argument("--beside", type=Path, help="where files are that the file names; its own folder")

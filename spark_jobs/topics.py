@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -39,6 +39,21 @@ class Topics:
                     if message.offset() in wanted:
                         found.add(message.offset())
         return low, found
+
+    def ids(self, names: Sequence[str]) -> dict[str, str]:
+        """The id that each topic got when it was created; none of one that is not there, or that brokers gave none."""
+        from confluent_kafka import KafkaError, KafkaException, TopicCollection, Uuid
+        from confluent_kafka.admin import AdminClient
+
+        found: dict[str, Any] = {}
+        admin = AdminClient({**self.client, "log_level": 2})  # it would say that it is in no group
+        for name, answer in admin.describe_topics(TopicCollection(list(names)), request_timeout=WITHIN).items():
+            try:
+                found[name] = answer.result().topic_id
+            except KafkaException as problem:
+                if problem.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    raise
+        return {name: str(told) for name, told in found.items() if told not in (None, Uuid(0, 0))}
 
     def gone(self, reached: dict[str, dict[str, int]]) -> list[str]:
         """What is deleted of what would be read next, in words."""

@@ -104,6 +104,8 @@ class Job:
         """The batches told after a size of the file, and its size now; a line that is half written waits."""
         try:
             with (self.folder / "progress.jsonl").open("rb") as file:
+                if file.seek(0, os.SEEK_END) < since:
+                    since = 0  # the job has begun a new file, because the one before was long
                 file.seek(since)
                 whole = file.read().rpartition(b"\n")[0]
         except FileNotFoundError:

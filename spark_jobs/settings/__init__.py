@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -37,3 +38,16 @@ def read(written: Any, job: str = "", beside: Path = Path()) -> tuple[Any, list[
     if settings is not None and not findings and hasattr(settings, "check"):
         findings.extend(settings.check())
     return settings, findings
+
+
+def placed(settings: Any, folder: Path) -> Any:
+    """The settings with the places that the file leaves open, as kcluster fills them in before: in the job's folder."""
+    filled: dict[str, Any] = {}
+    if getattr(settings, "checkpoint", None) == "":
+        filled["checkpoint"] = str(folder / "checkpoint")
+    if getattr(settings, "dead_letters", None) == "":
+        filled["dead_letters"] = settings.letters
+    sink = getattr(settings, "sink", None)
+    if sink and not sink.path:
+        filled["sink"] = replace(sink, path=str(folder / "table"))
+    return replace(settings, **filled)

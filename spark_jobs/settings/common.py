@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from spark_jobs.settings import avro
@@ -97,6 +98,14 @@ def duration(where: str, text: str) -> Iterator[str]:
     """Whether a text is a duration."""
     if not DURATION.fullmatch(text):
         yield f"{where}: {text} is no duration; write 500ms, 10s, 5m, 2h or 1d"
+
+
+def instant(where: str, text: str) -> Iterator[str]:
+    """Whether a text that looks like an instant is one."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError as problem:
+        yield f"{where}: {text} is no instant: {problem}"
 
 
 def interval(text: str) -> str:

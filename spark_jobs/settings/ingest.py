@@ -34,11 +34,16 @@ class Settings(Source):
     dead_letters: str = ""
     """The topic for records that do not fit; empty: the first topic's name and .dead-letters."""
 
+    @property
+    def letters(self) -> str:
+        """Where the dead letters go."""
+        return self.dead_letters or f"{self.topics[0]}.dead-letters"
+
     def check(self) -> Iterator[str]:
         """What does not fit together."""
         yield from super().check()
-        if self.dead_letters in self.topics:
-            yield f"dead_letters: {self.dead_letters} is one of the topics that are read"
+        if self.letters in self.topics:
+            yield f"dead_letters: {self.letters} is one of the topics that are read"
         known = {*self.known(), "_date"}
         for name in self.sink.partition_by:
             if name not in known:

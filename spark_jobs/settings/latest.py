@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from spark_jobs.settings.common import duration
 from spark_jobs.settings.source import Source
 
 
@@ -40,12 +41,15 @@ class Settings(Source):
     """How often positions are brought up to date."""
     when_data_is_gone: Literal["stop", "continue"] = "continue"
     """When retention deleted records before they were read: they were old positions."""
+    forget: str = "30d"
+    """A truck is forgotten when it has said nothing for that long, by the newest position of all."""
     fields: Fields = field(default_factory=Fields)
     sink: Sink = field(default_factory=Sink)
 
     def check(self) -> Iterator[str]:
         """What does not fit together."""
         yield from super().check()
+        yield from duration("forget", self.forget)
         if "://" in self.sink.path:
             yield f"sink.path: {self.sink.path} is no folder of the machine where the driver runs"
         known = self.known()

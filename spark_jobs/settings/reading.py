@@ -7,6 +7,7 @@ import types
 import typing
 from collections.abc import Iterable
 from dataclasses import MISSING, fields, is_dataclass
+from datetime import date
 from typing import Any
 
 NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
@@ -83,7 +84,17 @@ def _mapping(kind: Any, written: Any, where: str, findings: Findings) -> Any:
 
 
 def _plain(kind: Any, written: Any, where: str, findings: Findings) -> Any:
+    written = _text(written) if kind is str else written
     fits = isinstance(written, kind) or (kind is float and isinstance(written, int))
     if not fits or (isinstance(written, bool) and kind is not bool):
         findings.add(where, f"must be {NAMES[kind]}, not {written!r}")
     return written
+
+
+def _text(written: Any) -> Any:
+    """What YAML took for a number, for true or false, or for a time, as the text that it stands for."""
+    if isinstance(written, bool):
+        return str(written).lower()
+    if isinstance(written, int | float):
+        return str(written)
+    return written.isoformat() if isinstance(written, date) else written

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from spark_jobs.settings.common import REASONS, Batch, Format, check_name, duration, reserved
+from spark_jobs.settings.common import REASONS, Batch, Format, check_name, duration, instant, reserved
 
 INSTANT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)?)?")
 
@@ -50,7 +50,9 @@ class Source:
         yield from self.batch.check()
         yield from self.format.check()
         yield from duration("every", self.every)
-        if self.start not in ("earliest", "latest") and not INSTANT.fullmatch(self.start):
+        if INSTANT.fullmatch(self.start):
+            yield from instant("start", self.start)
+        elif self.start not in ("earliest", "latest"):
             yield f"start: {self.start} is neither earliest nor latest nor an instant such as 2026-11-18T06:00:00Z"
         yield from self._names()
         for key in self.kafka:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from spark_jobs.settings.common import check_name
+from spark_jobs.settings.common import check_name, instant
 
 BEGIN = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"
 
@@ -50,5 +50,7 @@ class Settings:
             yield "every: must be more than 0 seconds"
         if self.rate < 0 and self.rate != -1:
             yield f"rate: {self.rate:g} is not possible; write records per second, 0 as time passes, -1 at full speed"
-        if self.begin and not re.fullmatch(BEGIN, self.begin):
+        if re.fullmatch(BEGIN, self.begin):
+            yield from instant("begin", self.begin)
+        elif self.begin:
             yield f"begin: {self.begin} is no instant; write it like 2026-11-18T06:00:00Z"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,29 @@ def test_ingest_reads_each_record_once_and_what_a_dry_run_prints_really_runs(liv
     assert audit["ok"]
     assert sum(part["rows"] for part in audit["partitions"]) == 500
     assert sum(part["dead"] for part in audit["partitions"]) == 7
+    no_other_job_goes_on_with_it(live, tmp_path, Path(seen["checkpoint"]))
+
+
+def no_other_job_goes_on_with_it(live: Live, tmp_path: Path, checkpoint: Path) -> None:
+    """What a job that has read something refuses before Spark starts: each ends with 4 and names the way out."""
+    topic(live, "job-other", 1)
+    said = submit(live, file(tmp_path, "once", "job-other"), "--once", code=4).stderr
+    assert "belongs to another job\n  topics: it is of job-once, this is job-other" in said
+    assert "another --name" in said
+    config = file(tmp_path, "once", "job-once", "columns: {north: lat > 0}\n")
+    said = submit(live, config, "--once", code=4).stderr
+    assert "has no column north" in said
+    assert "sink.new_columns: add" in said
+
+    config, told = file(tmp_path, "once", "job-once"), (checkpoint / "kcluster.json").read_text()
+    (checkpoint / "kcluster.json").write_text(json.dumps({**json.loads(told), "cluster_id": "of-another"}))
+    assert "cluster id: it is of of-another, this is " in submit(live, config, "--once", code=4).stderr
+    (checkpoint / "kcluster.json").write_text(told)
+    live.run("topic", "delete", "job-once", "-n", "live", "--confirm", "job-once")
+    topic(live, "job-once", 900)
+    said = submit(live, config, "--once", code=4).stderr
+    assert "job-once was deleted and created again since this job read it" in said
+    assert "another --name" in said
 
 
 def test_a_job_that_stays_is_refused_twice_survives_kill_9_and_ends_in_order(live: Live, tmp_path: Path) -> None:
@@ -165,21 +190,20 @@ def test_a_plain_job_is_followed_stopped_and_ended_at_once(live: Live, tmp_path:
 
 def test_what_cannot_work_is_refused_before_spark_starts(live: Live, tmp_path: Path) -> None:
     topic(live, "job-refused", 1)
+    topic(live, "job-wrong", 1)
+    submit(live, file(tmp_path, "refused", "job-wrong"), "--dry-run")
     right = file(tmp_path, "refused", "job-refused")
-    submit(live, right, "--dry-run")  # makes the checkpoint this job's
+    submit(live, right, "--dry-run")  # nothing was read yet, so the file may still be corrected
 
-    begun = time.monotonic()
-    away = run(live, "submit", "ingest", "--config", right, "-b", "127.0.0.1:1", code=6)
-    assert "no broker answers at 127.0.0.1:1" in away.stderr
-    assert time.monotonic() - begun < 10
+    with black_hole() as silent:
+        for address in ("127.0.0.1:1", silent):
+            begun = time.monotonic()
+            away = run(live, "submit", "ingest", "--config", right, "-b", address, code=6)
+            assert f"no broker answers at {address}" in away.stderr
+            assert time.monotonic() - begun < 10
 
-    foreign = file(tmp_path, "refused", "job-refuse")
-    assert "did you mean job-refused" in submit(live, foreign, code=4).stderr
-    topic(live, "job-other", 1)
-    foreign = file(tmp_path, "refused", "job-other")
-    said = submit(live, foreign, code=4).stderr
-    assert "belongs to another job\n  topics: it is of job-refused, this is job-other" in said
-    assert "another --name" in said
+    missing = file(tmp_path, "missing", "job-refuse")
+    assert "did you mean job-refused" in submit(live, missing, code=4).stderr
 
     nowhere = file(tmp_path, "nowhere", "job-refused", "sink: {path: /proc/nothing}\n")
     assert "the sink /proc/nothing cannot be written" in submit(live, nowhere, code=4).stderr
@@ -196,6 +220,20 @@ def test_what_cannot_work_is_refused_before_spark_starts(live: Live, tmp_path: P
     assert "is valid" in run(live, "validate", right).stdout
 
 
+@contextmanager
+def black_hole() -> Iterator[str]:
+    """An address of which nothing comes back, as behind a firewall that drops: a door whose queue is full."""
+    with ExitStack() as open_:
+        door = open_.enter_context(socket.socket())
+        door.bind(("127.0.0.1", 0))
+        door.listen(0)
+        for _ in range(4):
+            waiting = open_.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(door.getsockname())
+        yield "127.0.0.1:{1}".format(*door.getsockname())
+
+
 def test_without_pyspark_or_java_the_error_says_what_to_install(live: Live, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(NO_PYSPARK)
     config = file(tmp_path, "bare", "job-bare")
@@ -206,6 +244,12 @@ def test_without_pyspark_or_java_the_error_says_what_to_install(live: Live, tmp_
     said = submit(live, config, code=4, JAVA_HOME=str(tmp_path)).stderr
     assert "needs Java 17" in said
     assert "openjdk-17-jre-headless" in said
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").write_text("#!/bin/sh\necho 'openjdk version \"11.0.22\" 2024-01-16' >&2\n")
+    (tmp_path / "bin" / "java").chmod(0o755)
+    said = submit(live, config, code=4, JAVA_HOME=str(tmp_path)).stderr
+    assert "Java 11.0.22 is too old: Spark 4.1.3 needs Java 17 or newer" in said
+    assert "JAVA_HOME" in said
 
 
 def test_secrets_are_in_one_file_of_the_owner_and_nowhere_else(live: Live, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs import audit, journal, settings
+from spark_jobs import audit, journal, owner, settings
 from spark_jobs.balance import SPAN, Offsets, Partition
 from spark_jobs.folder import Folder
 from spark_jobs.topics import Topics
@@ -136,3 +136,6 @@ def test_the_audit_balances_and_names_what_is_damaged(
     assert "two batches read offsets" in told()["cause"]
     descriptions[1].write_text(text)
     assert told() == sound
+
+    Folder(spark, str(job.checkpoint)).save(owner.FILE, {"topic_ids": {"audited": "of a topic that is gone"}})
+    assert told()["cause"].startswith("audited was deleted and created again since this job read it")

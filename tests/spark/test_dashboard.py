@@ -185,7 +185,7 @@ def test_trucks_are_drawn_where_they_are_and_can_be_found_and_chosen(page: Brows
 
 
 GREEN = """((lat, lon) => {
-    const [x, y] = onscreen(plane(lat, lon)), dots = devicePixelRatio, want = colours.fresh.match(/\\w\\w/g);
+    const [x, y] = onscreen(plane(lat, lon)), dots = devicePixelRatio, want = colours.fresh?.match(/\\w\\w/g);
     const got = pen.getImageData(x * dots, y * dots, 1, 1).data;
     return want && want.every((part, index) => Math.abs(parseInt(part, 16) - got[index]) < 12);
 })"""
@@ -212,10 +212,14 @@ def test_a_narrow_window_and_a_dark_one_show_the_same(page: Browser, desk: Desk)
 
 
 def test_a_job_that_ended_and_a_server_that_is_gone_are_told(page: Browser, desk: Desk) -> None:
-    desk.trucks({"id": "truck-a"})
+    desk.trucks({"id": "truck-a"}, lag=7)
     with shown(desk) as url:
         page.open(url)
-        page.until("document.querySelectorAll('#trucks tr').length === 1")
+        page.until("at('lag').textContent === '7'")
+        page.value("told.as_of -= 61; show()")
+        assert page.value("at('lag').textContent") == "–", "a lag of a minute ago is none"
+        desk.trucks({"id": "truck-a"}, lag=7)
+        page.until("at('lag').textContent === '7'")
         assert page.value("at('trouble').textContent") == ""
         desk.is_("failed", cause="the disk is full", advice="make room")
         page.until("at('trouble').textContent")
@@ -225,6 +229,7 @@ def test_a_job_that_ended_and_a_server_that_is_gone_are_told(page: Browser, desk
         desk.is_("running")
         page.until("at('job').textContent === 'died' && at('job').className === 'bad'")
         assert len(rows(page)) == 1, "the last positions are gone"
+        assert page.value("at('lag').textContent") == "–", "nobody knows how far a dead job is behind"
     page.until("at('trouble').textContent.includes('server has not answered')")
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs import journal, ready, settings, sinks
+from spark_jobs import journal, owner, ready, settings, sinks
 from spark_jobs.causes import Refused, cause
 from spark_jobs.folder import Folder
 
@@ -80,6 +81,40 @@ def test_a_table_and_a_checkpoint_that_do_not_belong_together_are_refused(spark:
     assert "the checkpoint is damaged" in check(spark, tmp_path)
 
 
+MINE = {"job": "ingest", "topics": ["t"], "cluster_id": "one", "topic_ids": {"t": "id"}}
+
+
+def test_a_checkpoint_is_noted_as_the_jobs_on_any_file_system_and_refused_to_others(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    checkpoint, older = Folder(spark, str(tmp_path)), {**MINE}
+    del older["topic_ids"]
+    owner.claim(checkpoint, {})
+    assert checkpoint.load(owner.FILE) is None
+    (tmp_path / "sources" / "0").mkdir(parents=True)  # where a job begins that has read nothing yet
+    checkpoint.save(owner.FILE, {**older, "topics": ["wrong"]})
+    owner.claim(checkpoint, {**MINE, "topics": ["wrong"]})
+    assert (tmp_path / "sources").exists()
+    owner.claim(checkpoint, MINE)
+    assert (checkpoint.load(owner.FILE), (tmp_path / "sources").exists()) == (MINE, False)
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "0").write_text('v1\n{}\n{"t":{"0":5}}')
+    owner.claim(checkpoint, MINE)
+    for other, words in (
+        ({"topics": ["u"]}, "belongs to another job: topics is ['t'] there, and ['u'] here"),
+        ({"cluster_id": "two"}, "belongs to another job: cluster id is one there, and two here"),
+        ({"topic_ids": {"t": "new"}}, "t was deleted and created again since this job read it"),
+    ):
+        with pytest.raises(Refused, match=re.escape(words)):
+            owner.claim(checkpoint, {**MINE, **other})
+    for before in (older, None):  # older versions knew no ids, and noted nothing on other file systems
+        checkpoint.remove(owner.FILE)
+        if before:
+            checkpoint.save(owner.FILE, before)
+        owner.claim(checkpoint, MINE)
+        assert checkpoint.load(owner.FILE) == MINE
+
+
 def test_a_folder_with_files_of_others_is_no_sink(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "table").mkdir()
     (tmp_path / "table" / "part-0.parquet").touch()
@@ -91,6 +126,18 @@ def test_causes_are_one_line_with_the_way_out() -> None:
     assert cause(java)[0] == "the disk is full (Caused by: java.io.IOException: No space left on device)"
     python = 'Traceback (most recent call last):\n  File "x"\n    y\nspark_jobs.causes.Refused: why\n'
     assert cause(f"[FOREACH] Return Message: {python}\nat z")[0] == "why"
+
+
+def test_a_file_that_is_damaged_below_its_checksum_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    Folder(spark, str(tmp_path / "checkpoint")).save("metadata", {"id": "one"})
+    (tmp_path / "checkpoint" / "metadata").write_text('{"id": "two"}')
+    with pytest.raises(Exception, match="ChecksumException") as problem:
+        check(spark, tmp_path)
+    meaning, advice = cause(str(problem.value))
+    assert meaning.startswith("a file of the checkpoint or of the table is damaged (")
+    assert f"{tmp_path}/checkpoint/metadata" in meaning
+    assert "\n" not in meaning
+    assert "put it back from a copy" in advice
 
 
 def test_folders_that_hosts_do_not_share_rightly_are_named() -> None:

@@ -52,6 +52,18 @@ def test_the_direction_comes_from_two_positions_and_stays_while_the_truck_stands
     assert merged(before, [at("a", 1, lat=lat, lon=lon)])["a"].bearing == pytest.approx(bearing, abs=0.1)
 
 
+def test_a_truck_that_said_nothing_for_long_is_forgotten_also_when_a_clock_is_ahead() -> None:
+    hour, now = 3_600_000_000, NOON / 1_000_000
+    known = {"old": at("old", -2 * hour), "new": at("new", 0)}
+    assert list(positions.recent(known, 3_600_000, now)) == ["new"]
+    assert positions.recent(known, 3 * 3_600_000, now) == known
+    long_ago = now + 10**9
+    assert list(positions.recent(known, 3_600_000, long_ago)) == ["new"], "old records are read from the start"
+    ahead = {**known, "ahead": at("ahead", 10**6 * hour)}
+    assert list(positions.recent(ahead, 3_600_000, now)) == ["new", "ahead"]
+    assert positions.recent({}, 1, now) == {}
+
+
 def test_what_is_written_is_read_again_as_it_was(tmp_path: Path) -> None:
     known = {"a": at("a", 123_456, 7, speed=8.5), "ü": at("ü", 0, bearing=1.0)}
     assert load(tmp_path / "none") == {}
@@ -67,6 +79,7 @@ def test_what_is_written_is_read_again_as_it_was(tmp_path: Path) -> None:
     ("wrong", "finding"),
     [
         ({"fields": {"id": "truck"}}, "fields.id: there is no column truck; there are: at, id, lat, lon"),
+        ({"forget": "never"}, "forget: never is no duration; write 500ms, 10s, 5m, 2h or 1d"),
         ({"every": "often"}, "every: often is no duration; write 500ms, 10s, 5m, 2h or 1d"),
         (
             {"sink": {"path": "s3a://lake"}},

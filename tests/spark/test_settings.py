@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from spark_jobs import settings
 
@@ -36,6 +37,14 @@ def test_a_small_file_is_enough() -> None:
         ({"every": "10"}, "every: 10 is no duration; write 500ms, 10s, 5m, 2h or 1d"),
         ({"batch": {"max_records": "many"}}, "batch.max_records: must be a whole number, not 'many'"),
         ({"dead_letters": "t"}, "dead_letters: t is one of the topics that are read"),
+        (
+            {"topics": ["a", "a.dead-letters"]},
+            "dead_letters: a.dead-letters is one of the topics that are read",
+        ),
+        ({"start": "2026-13-45"}, "start: 2026-13-45 is no instant: month must be in 1..12"),
+        ({"start": "noon"}, "start: noon is neither earliest nor latest nor an instant such as 2026-11-18T06:00:00Z"),
+        ({"every": 10}, "every: 10 is no duration; write 500ms, 10s, 5m, 2h or 1d"),
+        ({"every": ["10s"]}, "every: must be text, not ['10s']"),
         ({"sink": {"partition_by": ["day"]}}, "sink.partition_by: there is no column day; there are: _date, id"),
         ({"columns": {"_x": "1"}}, "columns._x: names that begin with _ are the job's own"),
         ({"columns": {"id": "1"}}, "columns.id: the schema has that column already"),
@@ -45,6 +54,33 @@ def test_a_small_file_is_enough() -> None:
 )
 def test_each_mistake_is_named_with_the_way_out(more: dict[str, Any], finding: str) -> None:
     assert findings(**more) == [finding]
+
+
+def test_what_yaml_takes_for_a_number_or_a_time_is_the_text_that_it_stands_for() -> None:
+    written = """
+job: ingest
+topics: [2026]
+start: 2026-11-18T06:00:00Z
+format: {kind: csv, schema: {id: string}, options: {header: true}}
+spark: {spark.cores.max: 1, spark.memory.fraction: 0.5}
+"""
+    read, wrong = settings.read(yaml.safe_load(written))
+    assert (wrong, read.topics, read.start) == ([], ("2026",), "2026-11-18T06:00:00+00:00")
+    assert read.format.options == {"header": "true"}
+    assert read.spark == {"spark.cores.max": "1", "spark.memory.fraction": "0.5"}
+    trucks = "{job: trucks, begin: 2026-11-18T06:00:00Z}"
+    assert settings.read(yaml.safe_load(trucks))[0].begin == "2026-11-18T06:00:00+00:00"
+
+
+def test_places_that_a_file_leaves_open_are_in_the_jobs_folder_when_kcluster_fills_in_none(tmp_path: Path) -> None:
+    placed = settings.placed(settings.read(GOOD)[0], tmp_path)
+    assert (placed.checkpoint, placed.sink.path) == (f"{tmp_path}/checkpoint", f"{tmp_path}/table")
+    assert placed.dead_letters == "t.dead-letters"
+    given = {"checkpoint": "hdfs://c", "sink": {"path": "hdfs://t"}, "dead_letters": "d"}
+    told = settings.read({**GOOD, **given})[0]
+    assert settings.placed(told, tmp_path) == told
+    trucks = settings.read({"job": "trucks"})[0]
+    assert settings.placed(trucks, tmp_path) == trucks
 
 
 RECORD = '{"type":"record","name":"r","fields":[{"name":"id","type":"string"},{"name":"next","type":["null","r"]}]}'

@@ -77,6 +77,7 @@ def test_the_wished_share_of_records_is_faulty_in_every_way() -> None:
     [
         ({"trucks": 0}, "trucks: must be at least 1"),
         ({"rate": -2}, "rate: -2 is not possible; write records per second, 0 as time passes, -1 at full speed"),
+        ({"begin": "2026-13-18T06:00:00Z"}, "begin: 2026-13-18T06:00:00Z is no instant: month must be in 1..12"),
         ({"begin": "noon"}, "begin: noon is no instant; write it like 2026-11-18T06:00:00Z"),
         ({"faulty": 2}, "faulty: 2 is no share between 0 and 1"),
         ({"truks": 2}, "truks: there is no such key; did you mean trucks?"),

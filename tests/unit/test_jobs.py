@@ -13,6 +13,7 @@ from kcluster import jobs
 from kcluster.clients.processes import Process, start
 from kcluster.errors import LockedError, RefusedError, UsageError
 from kcluster.jobs import Job, Record, State
+from spark_jobs import desk
 
 GONE = Process(2**22 + 1, 1)
 
@@ -105,6 +106,20 @@ def test_batches_are_told_once_and_half_a_line_waits() -> None:
     file.write_text('{"batch": 0}\n{"batch": 1}\n{"batch": 2}\n')
     assert made.batches(place)[0] == [{"batch": 2}]
     assert made.batches(made.progress_size()) == ([], made.progress_size())
+
+
+def test_a_file_of_progress_that_is_long_is_begun_anew_and_read_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = job()
+    monkeypatch.setattr(desk, "MUCH", 100)
+    told = desk.Desk(made.folder)
+    seen, place = [], 0
+    for number in range(20):
+        told.progress(batch=number)
+        batches, place = made.batches(place)
+        seen += [batch["batch"] for batch in batches]
+        assert made.last_batch() == batches[-1]
+    assert seen == list(range(20))
+    assert sum(file.stat().st_size for file in made.folder.glob("progress.jsonl*")) < 400
 
 
 def test_of_two_that_submit_at_once_one_is_refused() -> None:

@@ -70,6 +70,14 @@ def of_metadata(metadata: ClusterMetadata) -> dict[str, TopicState]:
     return {name: _state(name, topic, alive) for name, topic in sorted(metadata.topics.items())}
 
 
+def ids(kafka: Kafka, names: Sequence[str]) -> dict[str, str]:
+    """The id that each topic got when it was created; none of brokers that give none."""
+    from confluent_kafka import TopicCollection, Uuid
+
+    answers = kafka.wait_each(kafka.admin.describe_topics(TopicCollection(list(names)), request_timeout=10))
+    return {name: str(told.topic_id) for name, told in answers.items() if told.topic_id not in (None, Uuid(0, 0))}
+
+
 def racks(kafka: Kafka) -> dict[int, str]:
     """The rack of each broker; empty where none is set."""
     nodes = kafka.wait(kafka.admin.describe_cluster(request_timeout=10)).nodes

@@ -27,6 +27,9 @@ _JVM = "spark.driver.extraJavaOptions"
 """Ours are the log, the archive of classes, and the collector that takes the least of the cores: nobody waits for a
 pause of a batch."""
 
+_PAGE = {"spark.ui.killEnabled": "false"}
+"""The driver's page asks for no password, so it shows and does nothing, unless a job's file says otherwise."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -121,7 +124,7 @@ def properties(runtime: Runtime | None, settings: Mapping[str, str]) -> str:
     collector = "" if re.search(r"-XX:\+Use\w+GC", theirs) else "-XX:+UseParallelGC"  # Java refuses two
     logging = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
     classes = archive.options(runtime, theirs) if runtime else ""
-    every = {**settings, _JVM: " ".join(filter(None, (logging, collector, classes, theirs)))}
+    every = {**_PAGE, **settings, _JVM: " ".join(filter(None, (logging, collector, classes, theirs)))}
     return "".join(f"{key} {_escaped(value)}\n" for key, value in every.items())
 
 

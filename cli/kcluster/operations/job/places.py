@@ -6,7 +6,7 @@ import json
 import shutil
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -30,6 +30,8 @@ class Identity:
     topics: list[str]
     sink: str
     cluster_id: str
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    """As far as the brokers know them: one that was deleted and created again has another."""
 
 
 def resolved(path: str, beside: Path) -> str:
@@ -66,21 +68,19 @@ def unclaimed(name: str, checkpoint: str, sink: str) -> None:
                 )
 
 
-def claim(checkpoint: str, mine: Identity) -> None:
-    """Make the checkpoint this job's, when it is new or was already; else say whose it is."""
+def owned(checkpoint: str, mine: Identity) -> None:
+    """Refuse the checkpoint of another job, also of this one when its topics are others now.
+
+    One that nothing was read with may become anybody's: the driver notes whose it is when it starts.
+    """
     folder = here(checkpoint)
-    if folder is None:
+    if folder is None:  # the driver asks there
         return
     _writable(folder, "checkpoint")
     if (owner := _owner(folder)) is None:
-        jobs.save(folder / IDENTITY, asdict(mine))
         return
-    if differences := _differences(owner, mine):
-        raise RefusedError(
-            f"the checkpoint {checkpoint} belongs to another job",
-            details="\n".join(differences),
-            resolution="give this job another --name, or another checkpoint and sink in its file",
-        )
+    if _begun(folder):
+        _same(checkpoint, owner, mine)
     _sound(folder)
 
 
@@ -101,7 +101,7 @@ def writable(sink: str) -> None:
 def belongs(sink: str, checkpoint: str) -> None:
     """Refuse a sink that was filled with a checkpoint that is gone: batches would be taken for those of before."""
     table, progress = here(sink), here(checkpoint)
-    if table is None or progress is None or any(progress.glob("offsets/[0-9]*")):
+    if table is None or progress is None or _begun(progress):
         return
     if any(table.glob("_kcluster/batches/*.json")):
         raise RefusedError(
@@ -154,11 +154,32 @@ def _owner(folder: Path) -> Mapping[str, Any] | None:
         raise _broken(folder, folder / IDENTITY) from problem
 
 
+def _begun(folder: Path) -> bool:
+    """Whether anything was read with a checkpoint."""
+    return any(folder.glob("offsets/[0-9]*"))
+
+
+def _same(checkpoint: str, owner: Mapping[str, Any], mine: Identity) -> None:
+    """Refuse an owner that is another job, or read other topics under the same names."""
+    way_out = "give this job another --name, or another checkpoint and sink in its file"
+    if differences := _differences(owner, mine):
+        raise RefusedError(
+            f"the checkpoint {checkpoint} belongs to another job", details="\n".join(differences), resolution=way_out
+        )
+    before = owner.get("topic_ids", {})  # older versions did not note them
+    if anew := [name for name, told in mine.topic_ids.items() if before.get(name, told) != told]:
+        raise RefusedError(
+            f"{_word(anew)} was deleted and created again since this job read it, so its offsets mean other records",
+            details=f"the checkpoint {checkpoint} is of the topic that is gone",
+            resolution=f"{way_out}: that reads the new one from the start",
+        )
+
+
 def _differences(owner: Mapping[str, Any], mine: Identity) -> list[str]:
     return [
         f"{key.replace('_', ' ')}: it is of {_word(owner.get(key))}, this is {_word(value)}"
         for key, value in asdict(mine).items()
-        if owner.get(key) != value
+        if key != "topic_ids" and owner.get(key) != value
     ]
 
 

@@ -69,11 +69,13 @@ def settings(file: Path, job: str = "", name: str = "") -> dict[str, Any]:
 
 def check(file: Path, job: str = "", name: str = "") -> Checked:
     """Ask the job about a file; a name on the command line counts instead of the one in the file."""
+    import yaml
+
     written = _written(file)
     if name and isinstance(written, dict):
         written = {**written, "name": name}
     with NamedTemporaryFile("w", suffix=".yml") as asked:
-        json.dump(written, asked, default=str)  # dates: YAML knows them, JSON does not
+        yaml.safe_dump(written, asked)  # not JSON, which knows no dates
         asked.flush()
         command = [sys.executable, str(program()), asked.name, "--check", "--job", job]
         command += ["--beside", str(file.absolute().parent)]
@@ -91,5 +93,5 @@ def _written(file: Path) -> Any:
         raise UsageError(f"cannot read {file}: {problem.strerror}", resolution="check the path") from problem
     except UnicodeDecodeError as problem:
         raise UsageError(f"{file} is not text", resolution="a job's file is YAML in UTF-8") from problem
-    except yaml.YAMLError as problem:
+    except (yaml.YAMLError, ValueError) as problem:  # the second for 2026-13-45, which looks like a date
         raise UsageError(f"{file} is not YAML", details=str(problem), resolution="correct the file") from problem

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kcluster import jobs, paths
 from kcluster.clients import processes
-from kcluster.clients.kafka import Kafka
+from kcluster.clients.kafka import Kafka, topics
 from kcluster.clients.kafka.topics import of_metadata
 from kcluster.clients.spark import archive, connector, line, runtime
 from kcluster.errors import LockedError, UsageError
@@ -19,6 +19,7 @@ from kcluster.jobs import Job, Record
 from kcluster.model.client import Client
 from kcluster.model.engine import Engine
 from kcluster.operations.job import places, preflight, security, settings
+from kcluster.operations.job.fitting import fits
 from kcluster.operations.job.watch import Followed, follow, gone, until_running
 from kcluster.operations.job.where import LOCAL, Where, where
 from kcluster.results import Block, Cell, Progress, Result, Tone
@@ -145,11 +146,12 @@ def _prepared(kafka: Kafka, folder: Path, asked: Mapping[str, Any], wish: Wish, 
     metadata = kafka.metadata()
     known = of_metadata(metadata)
     read = preflight.present(known, asked["topics"])
-    _places(asked, place.master, str(metadata.cluster_id), shared_path=wish.shared_path)
+    mine = _identity(kafka, asked, str(metadata.cluster_id))
+    _places(asked, place.master, mine, shared_path=wish.shared_path)
     told = {**place.settings(asked["spark"], progress), **asked["spark"]} if spark else {}
     jars = (connector.jars(progress), connector.extra(progress, asked)) if spark else ([], [])
     preflight.written(kafka, known, _outputs(asked), read[0], progress, dry=wish.dry_run)
-    _write(folder, asked, clients, line.properties(spark, told))
+    _write(folder, asked, mine, clients, line.properties(spark, told))
     run = _line(spark, *jars, place, folder, kafka.bootstrap)
     run = run.with_options("--once") if wish.once else run
     return Prepared(folder, asked, run, spark, str(metadata.cluster_id), kafka.bootstrap, place.master, wish.once)
@@ -181,23 +183,38 @@ def _not_running(folder: Path) -> None:
         )
 
 
-def _places(asked: Mapping[str, Any], master: str, cluster_id: str, *, shared_path: bool) -> None:
+def _identity(kafka: Kafka, asked: Mapping[str, Any], cluster_id: str) -> places.Identity | None:
+    """Whose the job's checkpoint is to be; None for a job that keeps none."""
+    if not asked.get("checkpoint"):
+        return None
+    read, sink = list(asked["topics"]), asked.get("sink", {}).get("path", "")
+    return places.Identity(asked["job"], asked["name"], read, sink, cluster_id, topics.ids(kafka, read))
+
+
+def _places(asked: Mapping[str, Any], master: str, mine: places.Identity | None, *, shared_path: bool) -> None:
     """Checkpoint and sink: reachable by every worker, nobody else's, and fit to be written."""
     checkpoint, sink = asked.get("checkpoint", ""), asked.get("sink", {}).get("path", "")
     places.shared((sink, checkpoint), master or LOCAL, promised=shared_path)
     places.unclaimed(asked["name"], checkpoint, sink)
     if sink:
         places.writable(sink)
-    if checkpoint:
-        mine = places.Identity(asked["job"], asked["name"], list(asked["topics"]), sink, cluster_id)
-        places.claim(checkpoint, mine)
+    if mine:
+        places.owned(checkpoint, mine)
     if sink and checkpoint:
         places.belongs(sink, checkpoint)
+    fits(asked)
 
 
-def _write(folder: Path, asked: Mapping[str, Any], clients: Mapping[str, Any], properties: str) -> None:
+def _write(
+    folder: Path,
+    asked: Mapping[str, Any],
+    mine: places.Identity | None,
+    clients: Mapping[str, Any],
+    properties: str,
+) -> None:
     """The files that the job reads; those with passwords are for the owner only."""
     jobs.save(folder / "job.json", _without_empty(asked))
+    jobs.save(folder / "owner.json", asdict(mine) if mine else {})
     (folder / line.PROPERTIES).unlink(missing_ok=True)
     with open(os.open(folder / line.PROPERTIES, os.O_WRONLY | os.O_CREAT, 0o600), "w") as out:
         out.write(properties)

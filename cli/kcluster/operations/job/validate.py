@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kcluster.operations.job import security
 from kcluster.operations.job.settings import settings
 from kcluster.results import Block, Cell, Result, Tone
 
@@ -19,8 +20,8 @@ class Valid(Result):
     settings: Mapping[str, Any]
 
     def data(self) -> Any:
-        """The settings with every default."""
-        return {"file": str(self.file), "valid": True, "settings": dict(self.settings)}
+        """The settings with every default, and without passwords."""
+        return {"file": str(self.file), "valid": True, "settings": security.shown(self.settings)}
 
     def view(self) -> Iterable[Block]:
         """One sentence."""

@@ -69,6 +69,11 @@ def test_our_logging_stands_beside_the_users_own_options_of_the_jvm() -> None:
     assert f"spark.driver.extraJavaOptions {ours} -XX:+UseG1GC\n" in own
 
 
+def test_the_drivers_page_only_shows_unless_the_file_says_otherwise() -> None:
+    assert "spark.ui.killEnabled false\n" in line.properties(None, {})
+    assert "spark.ui.killEnabled true\n" in line.properties(None, {"spark.ui.killEnabled": "true"})
+
+
 def test_a_pyspark_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime.metadata, "version", lambda _: "3.5.0")
     with pytest.raises(RefusedError, match=r"PySpark 3\.5\.0 is installed, and kcluster needs 4\.1\.3"):

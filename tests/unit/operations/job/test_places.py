@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import stat
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -11,18 +11,28 @@ from kcluster.errors import RefusedError
 from kcluster.operations.job import places
 from kcluster.operations.job.places import Identity
 
-MINE = Identity("ingest", "one", ["a", "b"], "/lake/one", "cluster-1")
+MINE = Identity("ingest", "one", ["a", "b"], "/lake/one", "cluster-1", {"a": "id-a", "b": "id-b"})
 
 
-def claimed(folder: Path) -> Path:
-    places.claim(str(folder), MINE)
+def begun(folder: Path) -> Path:
+    """A checkpoint of ours that something was read with, as the driver leaves it."""
+    (folder / "offsets").mkdir(parents=True)
+    (folder / "offsets" / "6").write_text('v1\n{}\n{"a": {"0": 5}}')
+    (folder / "kcluster.json").write_text(json.dumps(asdict(MINE)))
     return folder
 
 
-def test_a_new_checkpoint_becomes_the_jobs_and_stays_so(tmp_path: Path) -> None:
-    claimed(tmp_path / "new")
-    claimed(tmp_path / "new")
-    assert json.loads((tmp_path / "new" / "kcluster.json").read_text())["topics"] == ["a", "b"]
+def refused(folder: Path, mine: Identity = MINE) -> RefusedError:
+    with pytest.raises(RefusedError) as problem:
+        places.owned(str(folder), mine)
+    assert problem.value.resolution
+    return problem.value
+
+
+def test_a_new_checkpoint_and_ones_own_are_not_refused(tmp_path: Path) -> None:
+    places.owned(str(tmp_path / "new"), MINE)
+    assert not (tmp_path / "new" / "kcluster.json").exists()  # the driver notes it, not a dry run
+    places.owned(str(begun(tmp_path / "own")), MINE)
 
 
 @pytest.mark.parametrize(
@@ -37,37 +47,50 @@ def test_a_new_checkpoint_becomes_the_jobs_and_stays_so(tmp_path: Path) -> None:
 def test_the_checkpoint_of_another_is_refused_and_the_difference_named(
     tmp_path: Path, other: Identity, told: str
 ) -> None:
-    with pytest.raises(RefusedError) as refused:
-        places.claim(str(claimed(tmp_path)), other)
-    assert refused.value.details == told
-    assert "--name" in refused.value.resolution
+    problem = refused(begun(tmp_path / "c"), other)
+    assert problem.details == told
+    assert "--name" in problem.resolution
+
+
+def test_a_checkpoint_that_nothing_was_read_with_may_become_anybodys(tmp_path: Path) -> None:
+    (begun(tmp_path / "c") / "offsets" / "6").unlink()
+    places.owned(str(tmp_path / "c"), replace(MINE, topics=["other"]))
+
+
+def test_a_topic_that_was_deleted_and_created_again_is_another_one(tmp_path: Path) -> None:
+    problem = refused(begun(tmp_path / "c"), replace(MINE, topic_ids={"a": "id-a", "b": "id-new"}))
+    assert problem.message.startswith("b was deleted and created again since this job read it")
+    assert "--name" in problem.resolution
+    places.owned(str(tmp_path / "c"), replace(MINE, topic_ids={}))  # brokers that give none
+
+
+def test_a_checkpoint_of_an_older_version_knows_no_ids_and_goes_on(tmp_path: Path) -> None:
+    folder = begun(tmp_path / "c")
+    written = {key: value for key, value in asdict(MINE).items() if key != "topic_ids"}
+    (folder / "kcluster.json").write_text(json.dumps(written))
+    places.owned(str(folder), MINE)
 
 
 @pytest.mark.parametrize("broken", ["offsets/7", "commits/12", "metadata", "kcluster.json"])
 def test_a_damaged_checkpoint_is_refused_and_the_file_named(tmp_path: Path, broken: str) -> None:
-    claimed(tmp_path)
-    (tmp_path / "offsets").mkdir()
-    (tmp_path / "commits").mkdir()
-    (tmp_path / "offsets" / "6").write_text('v1\n{}\n{"a": {"0": 5}}')
-    (tmp_path / broken).write_text("v1\n{half")
-    with pytest.raises(RefusedError, match="is damaged") as refused:
-        places.claim(str(tmp_path), MINE)
-    assert refused.value.details == str(tmp_path / broken)
+    folder = begun(tmp_path / "c")
+    (folder / "commits").mkdir()
+    (folder / broken).write_text("v1\n{half")
+    problem = refused(folder)
+    assert "is damaged" in problem.message
+    assert problem.details == str(folder / broken)
 
 
 def test_a_sound_checkpoint_is_not_refused(tmp_path: Path) -> None:
-    claimed(tmp_path)
-    (tmp_path / "metadata").write_text('{"id": "x"}')
-    (tmp_path / "offsets").mkdir()
-    (tmp_path / "offsets" / "9").write_text('v1\n{}\n{"a": {"0": 5}}')
-    (tmp_path / "offsets" / ".9.crc").write_bytes(b"\xff\x00")
-    claimed(tmp_path)
+    folder = begun(tmp_path / "c")
+    (folder / "metadata").write_text('{"id": "x"}')
+    (folder / "offsets" / ".6.crc").write_bytes(b"\xff\x00")
+    places.owned(str(folder), MINE)
 
 
 def test_a_checkpoint_of_nobody_known_is_refused(tmp_path: Path) -> None:
     (tmp_path / "offsets").mkdir()
-    with pytest.raises(RefusedError, match="was not made by kcluster"):
-        claimed(tmp_path)
+    assert "was not made by kcluster" in refused(tmp_path).message
 
 
 def test_a_sink_whose_checkpoint_is_gone_is_refused(tmp_path: Path) -> None:
