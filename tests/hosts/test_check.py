@@ -78,6 +78,7 @@ def a_missing_mount_and_foreign_data_are_refused(hosts: Fleet) -> None:
     hosts.lab.ssh("h2", "echo '/dev/vdb /var/lib/kafka xfs noatime 0 2' >> /etc/fstab")
     hosts.lab.ssh("h3", "mkdir -p /var/lib/kafka/orders-0 && printf 'broker.id=7\\ncluster.id=theirs\\n' > m.p")
     hosts.lab.ssh("h3", "mv m.p /var/lib/kafka/meta.properties")
+    hosts.lab.ssh("h3", "echo 'Description=Kafka broker 7 of theirs' > /etc/systemd/system/kafka.service")
     found = errors(asked(hosts, 4))
     refused = hosts.ansible("check.yml", check=False)
     assert refused.returncode == 2
@@ -88,9 +89,11 @@ def a_missing_mount_and_foreign_data_are_refused(hosts: Fleet) -> None:
     assert found["node-id", "h3"] == "/var/lib/kafka is the data of id 7"
     assert found["older-data", "h3"].endswith("and the keepers of the metadata have none")
     assert found["disk-owner", "h3"] == "/var/lib/kafka holds data and belongs to user number 0"
-    assert set(found) == {("disk-mount", "h2"), ("node-id", "h3"), ("older-data", "h3"), ("disk-owner", "h3")}
+    assert found["unit-owner", "h3"] == "/etc/systemd/system/kafka.service belongs to the cluster theirs"
+    of_h3 = {(word, "h3") for word in ("node-id", "older-data", "disk-owner", "unit-owner")}
+    assert set(found) == {("disk-mount", "h2"), *of_h3}
     hosts.lab.ssh("h2", "sed -i /vdb/d /etc/fstab")
-    hosts.lab.ssh("h3", "rm -r /var/lib/kafka")
+    hosts.lab.ssh("h3", "rm -r /var/lib/kafka /etc/systemd/system/kafka.service")
 
 
 def names_are_looked_up_on_every_host(hosts: Fleet) -> None:

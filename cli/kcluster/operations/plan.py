@@ -12,6 +12,7 @@ from kcluster.errors import KclusterError, UnreachableError, UsageError
 from kcluster.inventory import doubts
 from kcluster.model.broker import Broker
 from kcluster.model.node import Kind
+from kcluster.model.quorum import Quorum
 from kcluster.operations import masters
 from kcluster.operations.looking import look_at_all
 from kcluster.operations.status.roles import roles
@@ -69,7 +70,7 @@ def of(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka) -> Plan:
     serving = [node for node in alive if isinstance(node, Broker) and node.name in found]
     told, unknown = _overrides(kafka, serving)
     notes = tuple(f"what {name} was told while it runs is not known: {why}" for name, why in unknown.items())
-    made = planning.plan(cluster, _with_overrides(seen, told), in_charge(found))
+    made = planning.plan(cluster, _with_overrides(seen, told), in_charge(found), _cluster_id(cluster, seen, kafka))
     return replace(made, notes=(*made.notes, *notes))
 
 
@@ -107,6 +108,26 @@ def in_charge(found: Mapping[str, str]) -> Roles:
     )
     controller = next((name for name, role in found.items() if role == "controller"), None)
     return Roles(zookeeper_leader=leader, controller=active or controller)
+
+
+def _cluster_id(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka) -> str:
+    """The id that brokers outside of this run tell, because with ZooKeeper the inventory has none.
+
+    Those within are not asked: at a wrong address a broker of another cluster would answer for itself.
+    """
+    others = cluster.on_hosts({host.name for host in cluster.hosts} - seen.keys()).brokers
+    if isinstance(cluster.metadata, Quorum) or not others or not any(map(_has_data, seen.values())):
+        return ""
+    protocol = kafka.config.get("security.protocol", "PLAINTEXT")
+    try:
+        found = replace(kafka, bootstrap=",".join(one.listener_for(protocol).address for one in others)).metadata()
+    except KclusterError:  # it does not run: what the disks say has to do
+        return ""
+    return found.cluster_id or ""
+
+
+def _has_data(host: HostSeen) -> bool:
+    return any(path.meta for node in host.nodes.values() for path in node.directories.values())
 
 
 def _runs(host: HostSeen, node: Node) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +14,7 @@ from kcluster.errors import InventoryError, RefusedError, UnreachableError, Usag
 from kcluster.model.observed import HostSeen
 from kcluster.operations import plan as operation
 from kcluster.plan import Dynamic, Roles
-from tests.unit.plan.seen import OLD, bare, running
+from tests.unit.plan.seen import BROKERS, ID, OLD, OTHER, bare, running
 
 HOSTS = """
 all:
@@ -106,6 +108,32 @@ def test_a_broker_that_cannot_be_asked_is_planned_by_its_files_and_that_is_said(
     found = operation.of(OLD, running(OLD), NOBODY)
     assert found.nothing
     assert found.notes[0] == "what broker-1 was told while it runs is not known: no permission"
+
+
+@pytest.mark.parametrize(("told", "refused"), [(ID, 0), (OTHER, 1)])
+def test_a_limited_run_compares_disks_with_the_brokers_outside_of_it(
+    monkeypatch: pytest.MonkeyPatch, told: str, refused: int
+) -> None:
+    def answer(kafka: Kafka) -> SimpleNamespace:
+        assert kafka.bootstrap == "10.0.0.1:9092,10.0.0.2:9092"
+        return SimpleNamespace(cluster_id=told)
+
+    monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {})
+    monkeypatch.setattr(Kafka, "metadata", answer)
+    found = operation.of(OLD, {"h3": running(OLD)["h3"]}, NOBODY).refused
+    assert [refusal.what for refusal in found] == [
+        f"broker-3 on h3: /var/lib/kafka/meta.properties belongs to the cluster {ID}, this one is {OTHER}"
+    ][:refused]
+
+
+def test_where_no_broker_answers_or_no_disk_has_data_the_disks_alone_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {})
+    nowhere = replace(BROKERS[0].listeners[0], advertised_host="127.0.0.1", advertised_port=1)
+    silent = replace(OLD, brokers=(*(replace(one, listeners=(nowhere,)) for one in BROKERS[:2]), BROKERS[2]))
+    assert not operation.of(silent, {"h3": running(OLD)["h3"]}, NOBODY).refused
+    monkeypatch.setattr(Kafka, "metadata", lambda _: pytest.fail("a question without need"))
+    assert not operation.of(OLD, {"h3": bare(OLD)["h3"]}, NOBODY).refused
+    assert not operation.of(OLD, running(OLD), NOBODY).refused
 
 
 def test_a_broker_that_still_starts_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

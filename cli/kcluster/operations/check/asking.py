@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kcluster.errors import KclusterError
 from kcluster.operations.check import disks, doors, facts, network, system
-from kcluster.variables.places import data_dirs
+from kcluster.variables.places import data_dirs, paths
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Answer, Connections
@@ -73,6 +73,7 @@ def question(cluster: Cluster, name: str) -> dict[str, Any]:
     return {
         "directories": [path for node in nodes for path in data_dirs(node)],
         "journals": [path for node in nodes if (path := disks.journal(node))],
+        "units": [paths(node, log4j2=True).unit for node in nodes],
         "ports": sorted({port for node in nodes for port in doors.ports(node)}),
         "java_homes": system.java_homes(nodes),
         "kernel": system.KERNEL,

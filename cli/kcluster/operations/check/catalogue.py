@@ -67,6 +67,17 @@ _STORIES = (
         "Use a virtual machine or a machine; in a container, one that boots systemd as its first process.",
     ),
     Story(
+        "unit-owner",
+        "the units of the host are not another cluster's",
+        "Ids, paths and names of units are the same in every cluster; only the description of a unit in "
+        "/etc/systemd/system says which one it belongs to: `Kafka broker 1 of NAME`.",
+        "A wrong address in the inventory would overwrite the configuration of a cluster that works, and its next "
+        "restart would make its nodes those of this one.",
+        "Correct ansible_host, or take the host out of this inventory. If the other cluster left the host, remove it "
+        "with its own inventory: kcluster destroy. If kcluster_name was changed, write the old name again; to change "
+        "it for good, edit the line Description= of the units on each host first.",
+    ),
+    Story(
         "java-version",
         "Java is there and new enough for what runs on the host",
         "Kafka 3.9 needs Java 11 on brokers (17 is the better choice), Kafka 4 and Spark need Java 17. What counts is "

@@ -76,6 +76,8 @@ class Host:
     huge_pages: str = ""
     directories: Mapping[str, Directory] = field(default_factory=dict)
     journals: Mapping[str, Journal] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    """The description in each unit file; empty where there is no such file."""
     ports: Mapping[int, Holder] = field(default_factory=dict)
     """The ports of the cluster's nodes that somebody listens on."""
     addresses: tuple[str, ...] = ()
@@ -130,6 +132,7 @@ def host(told: Mapping[str, Any]) -> Host:
         journals={
             path: Journal(**{**found, "times": tuple(found["times"])}) for path, found in told["journals"].items()
         },
+        units=told["units"],
         ports={int(port): Holder(**found) for port, found in told["ports"].items()},
         addresses=tuple(told["addresses"]),
         begun=told["begun"],

@@ -17,6 +17,7 @@ from kcluster.operations.check import asking, facts
 NOTHING: dict[str, Any] = {
     "directories": [],
     "journals": [],
+    "units": [],
     "ports": [],
     "java_homes": [],
     "kernel": [],
@@ -45,6 +46,15 @@ def test_a_host_tells_what_it_is() -> None:
     assert "127.0.0.1" in told.addresses
     assert told.accounts == {"root": 0}
     assert told.begun <= told.ended
+
+
+def test_a_unit_tells_its_description(tmp_path: Path) -> None:
+    unit, missing = tmp_path / "kafka.service", str(tmp_path / "zookeeper.service")
+    unit.write_text("[Unit]\nDescription=Kafka broker 1 of trio\nAfter=a\n")
+    assert examined(units=[str(unit), missing]).units == {
+        str(unit): "Description=Kafka broker 1 of trio",
+        missing: "",
+    }
 
 
 def test_a_directory_tells_its_disk_and_whose_data_it_holds(tmp_path: Path) -> None:
