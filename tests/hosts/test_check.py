@@ -28,6 +28,7 @@ def test_bare_hosts_are_good_and_each_trouble_is_named(fleet: NewFleet) -> None:
     bare_hosts_are_good_and_nothing_is_left_there(hosts)
     troubles: list[Callable[[Fleet], None]] = [
         a_taken_port_names_the_program,
+        a_unit_that_starts_keeps_its_port,
         a_partition_shows_in_the_matrix,
         a_missing_mount_and_foreign_data_are_refused,
         names_are_looked_up_on_every_host,
@@ -61,6 +62,14 @@ def a_taken_port_names_the_program(hosts: Fleet) -> None:
     assert "-m http.server 9092" in done.stdout
     assert "try: systemctl stop web.service, or another port  [port-taken, h1]" in done.stdout
     hosts.lab.ssh("h1", "systemctl stop web")
+
+
+def a_unit_that_starts_keeps_its_port(hosts: Fleet) -> None:
+    hosts.lab.ssh("h1", "systemd-run --quiet --unit=kafka sleep 300")
+    told = [each for each in asked(hosts, 0) if each["id"] == "port-matrix" and each["severity"] != "ok"]
+    assert [(each["host"], each["severity"]) for each in told] == [("h1", "info")]
+    assert told[0]["found"].startswith("h1:9092 not tried: kafka.service is starting")
+    hosts.lab.ssh("h1", "systemctl stop kafka")
 
 
 def a_partition_shows_in_the_matrix(hosts: Fleet) -> None:

@@ -62,9 +62,8 @@ def _knock(told: Told, cluster: Cluster, connections: Connections, patience: flo
         told.networks[name] = facts.network(answer)
     opened = {(name, door["port"]) for name, asked in questions.items() for door in asked["open"]}
     refused = {knock for network in told.networks.values() for knock, why in network.knocks.items() if why == "refused"}
-    return any(
-        (door.address, door.port) in refused and (door.host, door.opens) in opened for door in doors.doors(cluster)
-    )
+    late = [door for door in doors.doors(cluster) if (door.host, door.opens) in opened]
+    return any((door.address, door.port) in refused and not network.starting(door, told.networks) for door in late)
 
 
 def question(cluster: Cluster, name: str) -> dict[str, Any]:

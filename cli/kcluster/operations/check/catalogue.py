@@ -219,8 +219,9 @@ _STORIES = (
         "every host reaches the ports of the others",
         "Each host knocks at each port that it will need: listeners of brokers, client, peer and election ports of "
         "ZooKeeper, ports of controllers, of Spark's masters and of its workers. Where nobody listens yet, the other "
-        "host opens the port for these few seconds. Executors talk to each other and to their driver through ports "
-        "that they choose when they start; those are not tried.",
+        "host opens the port for these few seconds, unless the unit that needs it runs or is started meanwhile. "
+        "Executors talk to each other and to their driver through ports that they choose when they start; those are "
+        "not tried.",
         "`timed out` is a firewall that drops or a route that is missing; `refused` one that rejects, or a node that "
         "runs without this port. Brokers that see the keeper of the metadata but not each other never get in sync.",
         "Open the ports between the hosts: firewall-cmd --permanent --add-port=9092/tcp && firewall-cmd --reload; "

@@ -97,6 +97,8 @@ class Network:
     """The addresses of the names under which the others know this host, as it sees them itself."""
     unopened: Mapping[int, str] = field(default_factory=dict)
     """Why a port that is free could not be opened for the test."""
+    starting: frozenset[int] = frozenset()
+    """The ports that were left alone, because their unit runs or is about to and opens them itself."""
     knocks: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """Why the door did not open; empty when it did."""
 
@@ -147,6 +149,7 @@ def network(told: Mapping[str, Any]) -> Network:
         ended=told["ended"],
         own_names={name: tuple(found) for name, found in told["own_names"].items()},
         unopened={int(port): why for port, why in told["unopened"].items()},
+        starting=frozenset(told["starting"]),
         knocks={(name, port): why for name, port, why in told["knocks"]},
     )
 
