@@ -163,6 +163,8 @@ def test_fix_repairs_the_kernel_settings_and_checks_again(fleet: NewFleet) -> No
     assert hosts.lab.ssh("h1", "cat /proc/sys/vm/swappiness").strip() == "60"
     done = hosts.run("check", "-i", str(hosts.inventory), "--fix", "--yes", "--all")
     assert "swappiness on h1" in done.stderr
+    (run,) = json.loads(hosts.run("history", "-i", str(hosts.inventory), "-o", "json").stdout)["runs"]
+    assert (run["outcome"], "--fix" in run["words"]) == ("done", True)
     assert [line.split() for line in done.stdout.splitlines() if " swappiness " in line] == [
         ["ok", "swappiness", "h1", "vm.swappiness", "is", "1"]
     ]
