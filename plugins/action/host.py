@@ -34,6 +34,7 @@ class ActionModule(ActionBase):
             "oldest_java": part.release.java,
             "java_home": environment.get("JAVA_HOME", ""),
             "path": environment.get("PATH", ""),
+            "whose": reading.whose(part, nodes),
         }
         return self._execute_module(
             module_name="kcluster.kafka.host", module_args={**wanted, **args}, task_vars=task_vars

@@ -34,9 +34,10 @@ class ActionModule(ActionBase):
         part = reading.part(reading.cluster(task_vars), self._task.args)
         install_dir = part.nodes[0].places.install_dir
         name = part.release.directory
+        nodes = [node for node in part.nodes if node.host.name == task_vars["inventory_hostname"]]
         answer = self._execute_module(
             module_name="kcluster.kafka.release",
-            module_args={"install_dir": install_dir, "name": name},
+            module_args={"install_dir": install_dir, "name": name, "whose": reading.whose(part, nodes)},
             task_vars=task_vars,
         )
         answer["moved_bytes"] = 0

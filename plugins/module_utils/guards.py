@@ -1,4 +1,4 @@
-"""What must not be touched: disks of another node or cluster, disks that are not mounted, disks with foreign data."""
+"""What must not be touched: units of another cluster, disks of another node, not mounted, or with foreign data."""
 
 from __future__ import annotations
 
@@ -36,6 +36,16 @@ def refusal(node):
         found = next(filter(None, (other_node(path, node) for path in node["data_dirs"])), "")
     found = found or next(filter(None, (unfit(path, node["user"], ours) for path in node["data_dirs"])), "")
     return found or (unformattable(node["data_dirs"]) if node["format"] else "")
+
+
+def other_cluster(whose):
+    """Why a host whose units are another cluster's is left to that one; before anything is changed there."""
+    found = {path: re.search(whose["of_another"], read(path) or "") for path in whose["units"]}
+    path, owner = next(((path, told[1]) for path, told in found.items() if told), ("", ""))
+    return owner and (
+        f"{path} belongs to the cluster {owner}, but the inventory says kcluster_name: {whose['cluster']}; is this the "
+        f"right host? If {owner} is only the older name of the same cluster, write kcluster_name: {owner} again"
+    )
 
 
 def other_server(data_dir, number):

@@ -31,6 +31,7 @@ options:
   oldest_java: {description: Given by the action plugin., type: int, required: true}
   java_home: {description: Given by the action plugin., type: str, default: ''}
   path: {description: Given by the action plugin., type: str, default: ''}
+  whose: {description: Given by the action plugin., type: dict, required: true}
 author: [kcluster]
 attributes:
   check_mode: {support: full, description: Says what would change.}
@@ -59,7 +60,7 @@ notes:
 """
 
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
-from ansible_collections.kcluster.kafka.plugins.module_utils import host  # noqa: E402
+from ansible_collections.kcluster.kafka.plugins.module_utils import guards, host  # noqa: E402
 
 REQUIRED = {"required": True}
 
@@ -73,10 +74,14 @@ def main():
             "oldest_java": dict(REQUIRED, type="int"),
             "java_home": {"type": "str", "default": ""},
             "path": {"type": "str", "default": ""},
+            "whose": dict(REQUIRED, type="dict"),
             "install_java": {"type": "bool", "default": False},
         },
         supports_check_mode=True,
     )
+    stranger = guards.other_cluster(module.params["whose"])
+    if stranger:
+        module.fail_json(msg=stranger)
     try:
         module.exit_json(**host.ensure(module.params, module.check_mode))
     except host.HostError as problem:

@@ -9,15 +9,15 @@ import subprocess
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.kcluster.kafka.plugins.module_utils.files import RefusedError, differs, make_directory, write
-from ansible_collections.kcluster.kafka.plugins.module_utils.guards import read, refusal
+from ansible_collections.kcluster.kafka.plugins.module_utils.guards import other_cluster, read, refusal
 from ansible_collections.kcluster.kafka.plugins.module_utils.units import Units
 
 DOCUMENTATION = r"""
 module: node
 short_description: Brings the nodes of Kafka and Spark on a host into being
 description:
-  - Compares C(myid), C(meta.properties) and mounts with the inventory before anything is touched, and refuses disks of
-    another node, of another cluster, or with foreign data.
+  - Compares units, C(myid), C(meta.properties) and mounts with the inventory before anything is touched, and refuses
+    units and disks of another node or cluster, or with foreign data.
   - Makes directories, writes configuration, logging, environment and unit files whole or not at all, formats the
     storage of KRaft nodes once, also directories that a running node gets with its next restart, enables the units, and
     starts those that do not run.
@@ -92,7 +92,8 @@ class Host:
 
     def bring_up(self, start):
         """Everything, in the only safe order: refuse, write, format, enable, start."""
-        refusals = [reason for reason in map(refusal, self.nodes) if reason]
+        strangers = [other_cluster(node["whose"]) for node in self.nodes]
+        refusals = [reason for reason in (*strangers, *map(refusal, self.nodes)) if reason]
         if refusals:
             raise RefusedError("; ".join(refusals))
         stopped = [node for node in self.nodes if not self.units.running(node["unit"])]

@@ -27,6 +27,10 @@ options:
     description: The name of the release's folder; given by the action plugin.
     type: str
     required: true
+  whose:
+    description: Whose units may be there; given by the action plugin.
+    type: dict
+    required: true
 author: [kcluster]
 attributes:
   check_mode: {support: full, description: Says what would be installed, and moves nothing.}
@@ -52,15 +56,22 @@ moved_bytes:
 import sys  # noqa: E402
 
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
-from ansible_collections.kcluster.kafka.plugins.module_utils import release  # noqa: E402
+from ansible_collections.kcluster.kafka.plugins.module_utils import guards, release  # noqa: E402
 
 
 def main():
     """Say what is there; let `current` point to the release when it is there."""
     module = AnsibleModule(
-        argument_spec={"install_dir": {"type": "path", "required": True}, "name": {"type": "str", "required": True}},
+        argument_spec={
+            "install_dir": {"type": "path", "required": True},
+            "name": {"type": "str", "required": True},
+            "whose": {"type": "dict", "required": True},
+        },
         supports_check_mode=True,
     )
+    stranger = guards.other_cluster(module.params["whose"])
+    if stranger:
+        module.fail_json(msg=stranger)
     install_dir, name = module.params["install_dir"], module.params["name"]
     try:
         module.exit_json(**ensure(install_dir, name, module.check_mode))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from kcluster.errors import KclusterError  # noqa: E402
 from kcluster.model.cluster import Cluster, Part  # noqa: E402
 from kcluster.model.node import Kind, Node  # noqa: E402
 from kcluster.model.words import WORDS  # noqa: E402
+from kcluster.variables.places import paths  # noqa: E402
+from kcluster.variables.titles import of_another  # noqa: E402
 
 _OF_ROLES = {"kafka_install_java"}
 """Words that a role takes from wherever they are given."""
@@ -55,6 +57,12 @@ def part(found: Cluster, args: Mapping[str, Any]) -> Part:
             f"{found.name} has no Spark\ntry: put hosts into the groups spark_master and spark_worker"
         )
     return found.engine
+
+
+def whose(part: Part, nodes: Iterable[Node]) -> dict[str, Any]:
+    """By what a module knows that the units of these nodes, where they are there, are not another cluster's."""
+    units = [paths(node, log4j2=True).unit for node in nodes]
+    return {"cluster": part.name, "of_another": of_another(part.name), "units": units}
 
 
 def failure(problem: KclusterError) -> AnsibleActionFail:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # First, because it makes the package importable.
-from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as _  # noqa: F401
+from ansible_collections.kcluster.kafka.plugins.plugin_utils.cluster import whose
 
 # isort: split
 from kcluster import render
@@ -55,6 +55,7 @@ class Wanted:
             "kind": node.kind.value,
             "id": node.id,
             "unit": UNITS[node.kind],
+            "whose": whose(self.part, [node]),
             "user": places.user,
             "group": places.group,
             "release_dir": f"{places.install_dir}/{self.part.release.directory}",

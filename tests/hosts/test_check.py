@@ -28,6 +28,7 @@ def test_bare_hosts_are_good_and_each_trouble_is_named(fleet: NewFleet) -> None:
     bare_hosts_are_good_and_nothing_is_left_there(hosts)
     troubles: list[Callable[[Fleet], None]] = [
         a_taken_port_names_the_program,
+        a_unit_that_starts_keeps_its_port,
         a_partition_shows_in_the_matrix,
         a_missing_mount_and_foreign_data_are_refused,
         names_are_looked_up_on_every_host,
@@ -63,6 +64,14 @@ def a_taken_port_names_the_program(hosts: Fleet) -> None:
     hosts.lab.ssh("h1", "systemctl stop web")
 
 
+def a_unit_that_starts_keeps_its_port(hosts: Fleet) -> None:
+    hosts.lab.ssh("h1", "systemd-run --quiet --unit=kafka sleep 300")
+    told = [each for each in asked(hosts, 0) if each["id"] == "port-matrix" and each["severity"] != "ok"]
+    assert [(each["host"], each["severity"]) for each in told] == [("h1", "info")]
+    assert told[0]["found"].startswith("h1:9092 not tried: kafka.service is starting")
+    hosts.lab.ssh("h1", "systemctl stop kafka")
+
+
 def a_partition_shows_in_the_matrix(hosts: Fleet) -> None:
     first, second = hosts.lab.host("h1"), hosts.lab.host("h2")
     faults.partition(first, second)
@@ -78,6 +87,7 @@ def a_missing_mount_and_foreign_data_are_refused(hosts: Fleet) -> None:
     hosts.lab.ssh("h2", "echo '/dev/vdb /var/lib/kafka xfs noatime 0 2' >> /etc/fstab")
     hosts.lab.ssh("h3", "mkdir -p /var/lib/kafka/orders-0 && printf 'broker.id=7\\ncluster.id=theirs\\n' > m.p")
     hosts.lab.ssh("h3", "mv m.p /var/lib/kafka/meta.properties")
+    hosts.lab.ssh("h3", "echo 'Description=Kafka broker 7 of theirs' > /etc/systemd/system/kafka.service")
     found = errors(asked(hosts, 4))
     refused = hosts.ansible("check.yml", check=False)
     assert refused.returncode == 2
@@ -88,9 +98,11 @@ def a_missing_mount_and_foreign_data_are_refused(hosts: Fleet) -> None:
     assert found["node-id", "h3"] == "/var/lib/kafka is the data of id 7"
     assert found["older-data", "h3"].endswith("and the keepers of the metadata have none")
     assert found["disk-owner", "h3"] == "/var/lib/kafka holds data and belongs to user number 0"
-    assert set(found) == {("disk-mount", "h2"), ("node-id", "h3"), ("older-data", "h3"), ("disk-owner", "h3")}
+    assert found["unit-owner", "h3"] == "/etc/systemd/system/kafka.service belongs to the cluster theirs"
+    of_h3 = {(word, "h3") for word in ("node-id", "older-data", "disk-owner", "unit-owner")}
+    assert set(found) == {("disk-mount", "h2"), *of_h3}
     hosts.lab.ssh("h2", "sed -i /vdb/d /etc/fstab")
-    hosts.lab.ssh("h3", "rm -r /var/lib/kafka")
+    hosts.lab.ssh("h3", "rm -r /var/lib/kafka /etc/systemd/system/kafka.service")
 
 
 def names_are_looked_up_on_every_host(hosts: Fleet) -> None:
@@ -151,6 +163,8 @@ def test_fix_repairs_the_kernel_settings_and_checks_again(fleet: NewFleet) -> No
     assert hosts.lab.ssh("h1", "cat /proc/sys/vm/swappiness").strip() == "60"
     done = hosts.run("check", "-i", str(hosts.inventory), "--fix", "--yes", "--all")
     assert "swappiness on h1" in done.stderr
+    (run,) = json.loads(hosts.run("history", "-i", str(hosts.inventory), "-o", "json").stdout)["runs"]
+    assert (run["outcome"], "--fix" in run["words"]) == ("done", True)
     assert [line.split() for line in done.stdout.splitlines() if " swappiness " in line] == [
         ["ok", "swappiness", "h1", "vm.swappiness", "is", "1"]
     ]

@@ -104,6 +104,10 @@ def test_a_host_that_is_refused_stops_all_before_anything_starts(fleet: NewFleet
     assert "belongs to the node 7, but the inventory says kafka_broker_id: 2" in refused(trio)
     trio.lab.ssh("h2", "rm -r /var/lib/kafka; echo '/dev/vdb1 /var/lib/kafka ext4 defaults 0 2' >>/etc/fstab")
     assert "file system of /var/lib/kafka, which is not mounted; mount it: mount /var/lib/kafka" in refused(trio)
+    unit = "/etc/systemd/system/kafka.service"
+    trio.lab.ssh("h2", f"sed -i /vdb1/d /etc/fstab; echo 'Description=Kafka broker 2 of two' >{unit}")
+    assert f"{unit} belongs to the cluster two, but the inventory says kcluster_name: trio" in refused(trio)
+    assert trio.lab.ssh("h2", f"cat {unit}; rm {unit}") == "Description=Kafka broker 2 of two\n"
     assert "kafka_heap: given with -e, but the inventory says it" in refused(trio, "-e", "kafka_heap=1g")
     for host in ("h1", "h2", "h3"):
         assert "inactive" in trio.lab.ssh(host, "systemctl is-active zookeeper kafka; true")

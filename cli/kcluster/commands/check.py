@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import Annotated
 
@@ -29,11 +30,12 @@ def check(
 
     All hosts are asked at once over SSH: system, Java, memory, disks and whose data is on them, ports, names, the ways
     from each host to the ports of the others, clocks. Nothing is changed, unless --fix says so: then the service
-    account, directories, kernel settings and Java are brought into being where that was missing.
+    account, directories, kernel settings and Java are brought into being where that was missing; `kcluster history`
+    shows it.
     `kcluster explain ID` tells the story of a check.
 
     Exit code 0 when no check says no, 4 when one does, 6 when a host cannot be reached; the others are checked all
-    the same.
+    the same. With --fix 7 when another run works on the cluster.
 
     Examples:
 
@@ -52,6 +54,14 @@ def check(
         if fix and checked.fixable:
             show.progress(f"to repair: {operation.described(checked.fixable)}")
             confirm("Repair them?", yes=yes)
-            repairing.repair(target.loaded.path, checked.fixable, show.progress, become_password=target.become_password)
+            repairing.repair(
+                cluster,
+                hosts,
+                target.loaded.path,
+                checked.fixable,
+                show.progress,
+                ["kcluster", *sys.argv[1:]],
+                become_password=target.become_password,
+            )
             checked = replace(operation.check(cluster, hosts, show.progress, strict=strict), tried=checked.fixable)
     return replace(checked, every=every)

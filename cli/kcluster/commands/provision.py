@@ -51,7 +51,7 @@ def provision(
     takes while it runs need no restart. The first node that does not come back ends the run, with the reason.
 
     It can be interrupted anywhere, and run again: the next run repairs what was left. An unchanged inventory changes
-    nothing. Data is never deleted, and a disk that belongs to another node or cluster is refused.
+    nothing. Data is never deleted, and a host or disk of another node or cluster is refused.
 
     Examples:
 

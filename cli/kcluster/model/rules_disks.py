@@ -1,7 +1,9 @@
-"""Rules about directories: data that stays, on disks of its own."""
+"""Rules about directories: data that stays, on disks of its own, under names that mean the same everywhere."""
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -14,6 +16,13 @@ from kcluster.model.node import Node
 from kcluster.model.quorum import Controller
 
 _CLEANED = ("/tmp", "/var/tmp", "/run", "/dev/shm")
+_PLAIN = re.compile(r"[\w./+@=-]+", re.ASCII)
+"""Paths that mean themselves in units of systemd, in the shell they start, in lists and in options of Java."""
+_SHARED = re.compile(r"/|/(etc|home|opt|root|run|tmp|usr|var)|/usr/local|/var/(cache|lib|log|spool|tmp)")
+"""Folders in which others have theirs."""
+_OF_THE_SYSTEM = re.compile(
+    r"/(bin|boot|dev|proc|sbin|sys|lib\w*|usr/(bin|include|lib\w*|sbin|share|src)|etc/systemd)(/.*)?"
+)
 
 
 def temporary(cluster: Cluster) -> Iterator[Finding]:
@@ -52,13 +61,7 @@ def overlapping(cluster: Cluster) -> Iterator[Finding]:
 def beside_the_program(cluster: Cluster) -> Iterator[Finding]:
     """Data does not lie in the directories of the program, its configuration and its logs, or they in it."""
     for node, path, word in _directories(cluster):
-        prefix = "spark" if isinstance(node, Daemon) else "kafka"
-        places = {
-            f"{prefix}_install_dir": node.places.install_dir,
-            f"{prefix}_config_dir": node.places.config_dir,
-            f"{prefix}_log_dir": node.places.log_dir,
-        }
-        for other, folder in places.items():
+        for other, folder in _places(node):
             if _inside(path, folder) or _inside(folder, path):
                 yield Finding(
                     f"{word} of {WHO} is {path}, and {other} is {folder}: one lies in the other",
@@ -66,6 +69,47 @@ def beside_the_program(cluster: Cluster) -> Iterator[Finding]:
                     Spot(node.host.name, word),
                     who=node.host.name,
                 )
+
+
+def plain_paths(cluster: Cluster) -> Iterator[Finding]:
+    """Units, lists and options name paths without quotes."""
+    for node, path, word in _every_path(cluster):
+        if not _PLAIN.fullmatch(path):
+            yield Finding(
+                f"{word}={path} of {WHO} would come apart in units and settings",
+                "write a path of letters, digits, dots, dashes and underscores",
+                Spot(node.host.name, word),
+                who=node.host.name,
+            )
+
+
+def folders_of_its_own(cluster: Cluster) -> Iterator[Finding]:
+    """Owner and mode of what a node gets are set, and others may be kept out: no folder of the system may be it."""
+    for node, path, word in _every_path(cluster):
+        plain = posixpath.normpath(f"/{path.lstrip('/')}")
+        if _SHARED.fullmatch(plain) or _OF_THE_SYSTEM.fullmatch(plain):
+            yield Finding(
+                f"{word} of {WHO} is {path}, a folder of the system, whose owner and mode would change",
+                "write a folder that is for nothing else; it is made where it is missing",
+                Spot(node.host.name, word),
+                who=node.host.name,
+            )
+
+
+def _every_path(cluster: Cluster) -> Iterator[tuple[Node, str, str]]:
+    """Every directory that kcluster makes on hosts, and the word that sets it."""
+    yield from _directories(cluster)
+    for node in cluster.every_node:
+        if not node.host.local:
+            yield from ((node, path, word) for word, path in _places(node))
+
+
+def _places(node: Node) -> Iterator[tuple[str, str]]:
+    """The directories of its program, by their words."""
+    prefix = "spark" if isinstance(node, Daemon) else "kafka"
+    yield f"{prefix}_install_dir", node.places.install_dir
+    yield f"{prefix}_config_dir", node.places.config_dir
+    yield f"{prefix}_log_dir", node.places.log_dir
 
 
 def _directories(cluster: Cluster) -> Iterator[tuple[Node, str, str]]:
@@ -90,4 +134,4 @@ def _inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-RULES = (temporary, overlapping, beside_the_program)
+RULES = (temporary, overlapping, beside_the_program, plain_paths, folders_of_its_own)

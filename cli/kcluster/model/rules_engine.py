@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from kcluster.model.cluster import Cluster
-from kcluster.model.engine import Daemon, Worker
-from kcluster.model.finding import WHO, Finding, Spot, warning
+from kcluster.model.finding import Finding, Spot, warning
 from kcluster.model.owned import OF_SPARK
 from kcluster.model.written import written
-
-_PLAIN = re.compile(r"[\w./+@=:,-]+", re.ASCII)
-"""Paths that mean themselves in a unit of systemd and in the shell that it starts."""
 
 
 def both_groups(cluster: Cluster) -> Iterator[Finding]:
@@ -72,25 +67,4 @@ def owned(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def plain_paths(cluster: Cluster) -> Iterator[Finding]:
-    """The units name paths without quotes, also where they remove what executors put aside."""
-    for node in cluster.engine.nodes if cluster.engine else ():
-        for word, path in _paths(node):
-            if not _PLAIN.fullmatch(path):
-                yield Finding(
-                    f"{word}={path} of {WHO} would come apart in a unit of systemd",
-                    "write a path of letters, digits, dots, dashes and underscores",
-                    Spot(node.host.name, word),
-                    who=node.host.name,
-                )
-
-
-def _paths(node: Daemon) -> Iterator[tuple[str, str]]:
-    yield "spark_install_dir", node.places.install_dir
-    yield "spark_config_dir", node.places.config_dir
-    yield "spark_log_dir", node.places.log_dir
-    if isinstance(node, Worker):
-        yield "spark_work_dir", node.work_dir
-
-
-RULES = (both_groups, one_leads, memory_beside_brokers, proven, owned, plain_paths)
+RULES = (both_groups, one_leads, memory_beside_brokers, proven, owned)

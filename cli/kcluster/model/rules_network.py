@@ -64,6 +64,27 @@ def keepers_addresses(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
+def told_from_ports(cluster: Cluster) -> Iterator[Finding]:
+    """Addresses are written with a port behind them, where the colons of an IPv6 address are taken for that one."""
+    for host in cluster.every_host:
+        if ":" in host.address and not host.local:
+            yield Finding(
+                f"ansible_host of {host.name} is {host.address}; kcluster takes IPv6 by name only",
+                "write a name that leads to this address on every host and here, in DNS or in /etc/hosts",
+                Spot(host.name, "ansible_host"),
+            )
+    for broker in cluster.brokers:
+        for listener in broker.listeners:
+            address = listener.advertised_host
+            if ":" in address and address not in (*_EVERY_ADDRESS, broker.host.address) and not broker.host.local:
+                yield Finding(
+                    f"listener {listener.name} of {WHO} advertises {address}; kcluster takes IPv6 by name only",
+                    "write an advertised_host that leads to this address",
+                    Spot(broker.host.name, "kafka_listeners", listener.name),
+                    who=broker.host.name,
+                )
+
+
 def advertised_once(cluster: Cluster) -> Iterator[Finding]:
     """An advertised address leads to one listener."""
     holders: dict[str, list[tuple[Broker, str]]] = defaultdict(list)
@@ -152,4 +173,12 @@ def _times(count: int) -> str:
     return "twice" if count == 2 else f"{count} times"
 
 
-RULES = (advertised_addresses, keepers_addresses, advertised_once, listener_names, clients_come_in, ports)
+RULES = (
+    advertised_addresses,
+    keepers_addresses,
+    told_from_ports,
+    advertised_once,
+    listener_names,
+    clients_come_in,
+    ports,
+)

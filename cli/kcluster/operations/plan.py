@@ -13,6 +13,7 @@ from kcluster.inventory import doubts
 from kcluster.model.broker import Broker
 from kcluster.model.client import protocol_of
 from kcluster.model.node import Kind
+from kcluster.model.quorum import Quorum
 from kcluster.operations import masters
 from kcluster.operations.looking import look_at_all
 from kcluster.operations.status.roles import roles
@@ -72,7 +73,8 @@ def of(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka, *, topics_t
     # A broker that still starts is not waited for.
     serving = [node for node in alive if isinstance(node, Broker) and node.name in found]
     told, unknown = _overrides(kafka, serving)
-    made = planning.plan(cluster, _with_overrides(seen, told, unknown), in_charge(found))
+    cluster_id = _cluster_id(cluster, seen, kafka)
+    made = planning.plan(cluster, _with_overrides(seen, told, unknown), in_charge(found), cluster_id)
     silent = {name: why for name, why in unknown.items() if isinstance(why, UnreachableError)}
     asked = [broker for broker in serving if broker.name not in silent]
     topics, doubts = _topics(kafka, cluster.topics if topics_too else (), asked, fresh=made.fresh)
@@ -114,6 +116,26 @@ def in_charge(found: Mapping[str, str]) -> Roles:
     )
     controller = next((name for name, role in found.items() if role == "controller"), None)
     return Roles(zookeeper_leader=leader, controller=active or controller)
+
+
+def _cluster_id(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka) -> str:
+    """The id that brokers outside of this run tell, because with ZooKeeper the inventory has none.
+
+    Those within are not asked: at a wrong address a broker of another cluster would answer for itself.
+    """
+    others = cluster.on_hosts({host.name for host in cluster.hosts} - seen.keys()).brokers
+    if isinstance(cluster.metadata, Quorum) or not others or not any(map(_has_data, seen.values())):
+        return ""
+    addresses = (one.listener_for(protocol_of(kafka.config)).address for one in others)
+    try:
+        found = replace(kafka, bootstrap=",".join(addresses)).metadata(within=_ANSWER_WITHIN)
+    except KclusterError:  # it does not run: what the disks say has to do
+        return ""
+    return found.cluster_id or ""
+
+
+def _has_data(host: HostSeen) -> bool:
+    return any(path.meta for node in host.nodes.values() for path in node.directories.values())
 
 
 def _runs(host: HostSeen, node: Node) -> bool:

@@ -49,8 +49,8 @@ class Roles:
         return "it is the controller" if node.name == self.controller else ""
 
 
-def plan(part: Part, seen: Mapping[str, HostSeen], roles: Roles) -> Plan:
-    """What it takes on the hosts that were seen."""
+def plan(part: Part, seen: Mapping[str, HostSeen], roles: Roles, cluster_id: str = "") -> Plan:
+    """What it takes on the hosts that were seen; `cluster_id` is known where the running cluster was asked for it."""
     found = pairs(part, seen)
     live = [pair for pair in found if pair.running]
     reasons = {pair.node.name: running.reasons(pair) for pair in live}
@@ -62,7 +62,7 @@ def plan(part: Part, seen: Mapping[str, HostSeen], roles: Roles) -> Plan:
         starts=tuple(Start(pair.node.name, pair.host.name, pair.unit) for pair in found if not pair.running),
         restarts=tuple(_restart(pair, reasons[pair.node.name], roles) for pair in order(restarted, roles)),
         settings=settings,
-        refused=refusals(found),
+        refused=refusals(found, cluster_id),
         notes=(*(note for pair in live for note in running.strangers(pair)), *left),
         fresh=not live and not any(pair.has_data for pair in found),
     )

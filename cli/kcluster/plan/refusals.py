@@ -1,4 +1,4 @@
-"""What must not be done: disks that belong to another node or cluster, and releases that are too far apart."""
+"""What must not be done: hosts and disks of another node or cluster, and releases that are too far apart."""
 
 from __future__ import annotations
 
@@ -12,16 +12,32 @@ from kcluster.model.node import Kind
 from kcluster.model.observed import DirectorySeen
 from kcluster.plan.pairs import Pair
 from kcluster.plan.steps import Refusal
+from kcluster.variables.places import paths
+from kcluster.variables.titles import other_owner
 
 _WORDS = {Kind.ZOOKEEPER: "zookeeper_id", Kind.BROKER: "kafka_broker_id", Kind.CONTROLLER: "kafka_controller_id"}
 _LINE = re.compile(r"-(\d+\.\d+)(?:\.|$)")
 
 
-def refusals(pairs: Sequence[Pair]) -> tuple[Refusal, ...]:
-    """Every reason not to go on, of all nodes at once."""
+def refusals(pairs: Sequence[Pair], cluster_id: str = "") -> tuple[Refusal, ...]:
+    """Every reason not to go on, of all nodes at once; `cluster_id` is what the running cluster says."""
     kafka = [pair for pair in pairs if isinstance(pair.part, Cluster)]  # Spark keeps nothing that could be another's
-    usual = _usual_cluster(kafka)
-    return tuple(refusal for pair in kafka for refusal in (*_release(pair), *_disks(pair, usual)))
+    usual = cluster_id or _usual_cluster(kafka)
+    strangers = [refusal for pair in pairs for refusal in _unit(pair)]
+    return (*strangers, *(refusal for pair in kafka for refusal in (*_release(pair), *_disks(pair, usual))))
+
+
+def _unit(pair: Pair) -> Iterator[Refusal]:
+    """Ids, paths and names of units are the same in all clusters: a wrong address would overwrite another one's."""
+    path = paths(pair.node, log4j2=True).unit
+    found = pair.seen.files.get(path)
+    if found and (owner := other_owner(found.text, pair.part.name)):
+        name, host = pair.part.name, pair.host.name
+        yield Refusal(
+            f"{pair.node.name} on {host}: {path} belongs to the cluster {owner}, this one is {name}",
+            f"is ansible_host of {host} right? If {owner} is only the older name of this cluster, write "
+            f"kcluster_name: {owner} again",
+        )
 
 
 def _usual_cluster(pairs: Sequence[Pair]) -> str:

@@ -33,6 +33,7 @@ def examine(wanted: dict[str, Any]) -> dict[str, Any]:
         "kernel": {key: text("/proc/sys/" + key).strip() for key in wanted["kernel"]},
         "huge_pages": re.findall(r"\[(\w+)\]", text("/sys/kernel/mm/transparent_hugepage/enabled")),
         "directories": {path: directory(path) for path in wanted["directories"]},
+        "units": {path: "".join(re.findall("^Description=.*", text(path), re.M)) for path in wanted["units"]},
         "ports": held(wanted["ports"]),
         "addresses": addresses() if wanted["addresses"] else [],
         "accounts": {user: account(user) for user in wanted["users"]},

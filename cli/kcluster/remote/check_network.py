@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+import subprocess
 import threading
 import time
 from typing import Any
 
 CONNECT_SECONDS = 1.5
+GLANCE_SECONDS = 0.3
+"""How often a door that waits looks whether its unit has been started meanwhile."""
+RESTING = ("inactive", "failed", "")
+"""The states in which a unit wants no port; in all others it has its ports, or is about to."""
 
 
 def network(wanted: dict[str, Any]) -> dict[str, Any]:
@@ -24,8 +30,19 @@ def network(wanted: dict[str, Any]) -> dict[str, Any]:
         "ended": time.time(),
         "own_names": names,
         "unopened": {str(door.port): door.problem for door in doors if door.problem},
+        "starting": [door.port for door in doors if door.left_to_unit],
         "knocks": [[knock.host, knock.port, knock.problem] for knock in knocks],
     }
+
+
+def wanted_by(unit: str) -> bool:
+    """Whether a unit runs, or is about to: then the port is its own to open."""
+    command = ["systemctl", "show", "--value", "-p", "ActiveState", unit]
+    try:
+        told = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode().strip()
+    except OSError:
+        return False  # a host without systemd has no units
+    return told not in RESTING
 
 
 def resolved(name: str) -> list[str]:
@@ -37,36 +54,45 @@ def resolved(name: str) -> list[str]:
 
 
 class Door(threading.Thread):
-    """A listener for a port that nobody listens on yet."""
+    """A listener for a port that nobody listens on yet, and whose unit does not want it."""
 
     def __init__(self, wanted: dict[str, Any], ending: float) -> None:
         super().__init__()
         self.port, self.expected, self.problem = wanted["port"], wanted["expected"], ""
         self.ending = ending
-        self.host = wanted["host"]
+        self.host, self.unit = wanted["host"], wanted["unit"]
+        self.left_to_unit = False
         self.start()
 
     def run(self) -> None:
-        """Accept as many as are expected, or until the time is over."""
+        """Accept as many as are expected, or until the time is over, or until the unit wants the port."""
+        self.left_to_unit = wanted_by(self.unit)
+        if self.left_to_unit:
+            return
         try:
-            family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-            with socket.socket(family, socket.SOCK_STREAM) as listener:
-                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                listener.bind((self.host, self.port))
-                listener.listen(64)
+            with self.opened() as listener:
                 self.serve(listener)
         except OSError as problem:
-            self.problem = problem.strerror or str(problem)
+            self.problem = os.strerror(problem.errno) if problem.errno else str(problem)
+
+    def opened(self) -> socket.socket:
+        """The listener; without an address it is on all of them, as Java's are, those of IPv6 too."""
+        both = not self.host and socket.has_dualstack_ipv6()
+        family = socket.AF_INET6 if both or ":" in self.host else socket.AF_INET
+        return socket.create_server((self.host, self.port), family=family, backlog=64, dualstack_ipv6=both)
 
     def serve(self, listener: socket.socket) -> None:
         """Answer each caller by hanging up."""
         callers = 0
         while callers < self.expected and time.time() < self.ending:
-            listener.settimeout(max(0.01, self.ending - time.time()))
+            listener.settimeout(max(0.01, min(GLANCE_SECONDS, self.ending - time.time())))
             try:
                 listener.accept()[0].close()
             except socket.timeout:  # noqa: UP041  # before Python 3.10 it is not TimeoutError
-                return
+                self.left_to_unit = wanted_by(self.unit)
+                if self.left_to_unit:
+                    return
+                continue
             callers += 1
 
 

@@ -11,12 +11,12 @@ from kcluster.model.node import Kind
 from kcluster.model.settings import Setting
 from kcluster.variables import logs, spelling
 from kcluster.variables.places import UNITS, Paths, data_dirs, paths
+from kcluster.variables.titles import title
 
 _CLASSES = {
     Kind.SPARK_MASTER: "org.apache.spark.deploy.master.Master",
     Kind.SPARK_WORKER: "org.apache.spark.deploy.worker.Worker",
 }
-_TITLES = {Kind.SPARK_MASTER: "Spark master", Kind.SPARK_WORKER: "Spark worker"}
 _EXECUTORS_LOG = "what an executor prints is kept, but never fills the disk"
 
 
@@ -35,7 +35,7 @@ def for_daemon(engine: Engine, daemon: Daemon, properties: Iterable[dict[str, st
     where, unit = daemon.places, UNITS[daemon.kind]
     wanted = logs.of(daemon.kind)
     values = {
-        "title": f"{_TITLES[daemon.kind]} on {daemon.host.name} of {engine.name}",
+        "title": title(daemon, engine.name),
         "properties": list(properties),
         "environment": _environment(daemon, places, reveal),
         "log_dir": where.log_dir,

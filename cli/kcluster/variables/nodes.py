@@ -14,8 +14,8 @@ from kcluster.model.settings import Setting
 from kcluster.variables import daemons, logs, spelling
 from kcluster.variables.places import UNITS, Paths, data_dirs, paths
 from kcluster.variables.properties import settings
+from kcluster.variables.titles import title
 
-_TITLES = {Kind.ZOOKEEPER: "ZooKeeper server", Kind.CONTROLLER: "Kafka controller", Kind.BROKER: "Kafka broker"}
 _KEEPERS = (Kind.ZOOKEEPER, Kind.CONTROLLER)
 
 
@@ -32,7 +32,7 @@ def for_node(part: Part, node: Node, *, reveal: bool = False) -> dict[str, Any]:
 def _for_kafka(cluster: Cluster, node: Node, *, reveal: bool) -> dict[str, Any]:
     places = paths(node, log4j2=cluster.release.log4j2)
     values = {
-        "title": f"{_TITLES[node.kind]} {node.id} of {cluster.name}",
+        "title": title(node, cluster.name),
         "properties": _properties(settings(cluster, node), reveal),
         "environment": _environment(node, places, reveal),
         **_logging(node),

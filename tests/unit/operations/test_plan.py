@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,7 +19,7 @@ from kcluster.model.topic import Topic
 from kcluster.model.topic_change import KEYED, Action, Change
 from kcluster.operations import plan as operation
 from kcluster.plan import Dynamic, Roles
-from tests.unit.plan.seen import OLD, altered, bare, changed, node_seen, running, text_of
+from tests.unit.plan.seen import BROKERS, ID, OLD, OTHER, altered, bare, changed, node_seen, running, text_of
 
 HOSTS = """
 all:
@@ -200,6 +201,32 @@ def test_a_run_on_some_hosts_leaves_topics_out(monkeypatch: pytest.MonkeyPatch) 
     serving(monkeypatch)
     monkeypatch.setattr(topics, "topics", lambda *_, **__: pytest.fail("a question about topics"))
     assert operation.of(DECLARED, running(OLD), NOBODY, topics_too=False).topics == ()
+
+
+@pytest.mark.parametrize(("told", "refused"), [(ID, 0), (OTHER, 1)])
+def test_a_limited_run_compares_disks_with_the_brokers_outside_of_it(
+    monkeypatch: pytest.MonkeyPatch, told: str, refused: int
+) -> None:
+    def answer(kafka: Kafka, within: float) -> SimpleNamespace:
+        assert kafka.bootstrap == "10.0.0.1:9092,10.0.0.2:9092"
+        return SimpleNamespace(cluster_id=told)
+
+    monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {})
+    monkeypatch.setattr(Kafka, "metadata", answer)
+    found = operation.of(OLD, {"h3": running(OLD)["h3"]}, NOBODY).refused
+    assert [refusal.what for refusal in found] == [
+        f"broker-3 on h3: /var/lib/kafka/meta.properties belongs to the cluster {ID}, this one is {OTHER}"
+    ][:refused]
+
+
+def test_where_no_broker_answers_or_no_disk_has_data_the_disks_alone_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {})
+    nowhere = replace(BROKERS[0].listeners[0], advertised_host="127.0.0.1", advertised_port=1)
+    silent = replace(OLD, brokers=(*(replace(one, listeners=(nowhere,)) for one in BROKERS[:2]), BROKERS[2]))
+    assert not operation.of(silent, {"h3": running(OLD)["h3"]}, NOBODY).refused
+    monkeypatch.setattr(Kafka, "metadata", lambda *_, **__: pytest.fail("a question without need"))
+    assert not operation.of(OLD, {"h3": bare(OLD)["h3"]}, NOBODY).refused
+    assert not operation.of(OLD, running(OLD), NOBODY).refused
 
 
 def test_a_broker_that_still_starts_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,6 +106,20 @@ def test_metadata_must_stay_in_the_first_directory() -> None:
     assert not plan(added, seen).refused
 
 
+@pytest.mark.parametrize(("owner", "refused"), [("staging", 2), ("demo-2", 2), ("demo", 0)])
+def test_a_host_whose_units_are_another_clusters_is_refused(owner: str, refused: int) -> None:
+    """All its data agree with each other and with the ids: only the units tell."""
+    seen = {"h3": running(replace(OLD, name=owner))["h3"]}
+    found = plan(OLD, seen).refused
+    assert len(found) == refused
+    for refusal, node in zip(found, ("zookeeper", "kafka"), strict=False):
+        assert refusal.what.endswith(
+            f"/etc/systemd/system/{node}.service belongs to the cluster {owner}, this one is demo"
+        )
+        assert "is ansible_host of h3 right?" in refusal.resolution
+        assert f"kcluster_name: {owner} again" in refusal.resolution
+
+
 def test_every_refusal_is_told_at_once_and_ends_with_no() -> None:
     seen = running(OLD)
     for one in SERVERS[:2]:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from kcluster.clients.ansible.surroundings import collections
+from kcluster.variables.titles import of_another
 
 PLUGINS = "ansible_collections.kcluster.kafka.plugins"
 
@@ -53,6 +54,7 @@ def node(tmp_path: Path, own: dict[str, str]) -> Callable[..., dict[str, Any]]:
         "kind": "broker",
         "id": 1,
         "unit": "kafka",
+        "whose": {"cluster": "demo", "of_another": of_another("demo"), "units": [str(tmp_path / "kafka.service")]},
         "user": own["owner"],
         "group": own["group"],
         "cluster_id": "",

@@ -156,6 +156,10 @@ def test_a_refusal_comes_before_anything_is_touched(
     systemctl = Systemctl()
     with pytest.raises(plugin("module_utils.files").RefusedError, match="belongs to the node 2"):
         bring_up(node(), systemctl)
+    (tmp_path / "kafka.service").write_text("[Unit]\nDescription=Kafka broker 2 of staging\n")
+    both = "belongs to the cluster staging, .*; .* belongs to the node 2"
+    with pytest.raises(plugin("module_utils.files").RefusedError, match=both):
+        bring_up(node(), systemctl)
     assert (systemctl.told, (tmp_path / "etc").exists()) == ([], False)
 
 

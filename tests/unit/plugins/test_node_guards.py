@@ -45,6 +45,21 @@ def test_data_of_another_cluster_is_refused(guards: ModuleType, tmp_path: Path, 
     assert "belongs to the cluster other" in guards.refusal(node(cluster_id=CLUSTER_ID))
 
 
+def test_a_unit_of_another_cluster_is_refused_with_both_names(
+    guards: ModuleType, tmp_path: Path, node: NewNode
+) -> None:
+    unit = tmp_path / "kafka.service"
+    assert guards.other_cluster(node()["whose"]) == ""
+    unit.write_text("[Unit]\nDescription=Kafka broker 1 of staging\n")
+    assert guards.other_cluster(node()["whose"]) == (
+        f"{unit} belongs to the cluster staging, but the inventory says kcluster_name: demo; is this the right host? "
+        "If staging is only the older name of the same cluster, write kcluster_name: staging again"
+    )
+    for ours in ("Kafka broker 7 of demo", "Apache Kafka of somebody"):
+        unit.write_text(f"[Unit]\nDescription={ours}\n")
+        assert guards.other_cluster(node()["whose"]) == ""
+
+
 def test_foreign_data_is_refused_and_named(
     guards: ModuleType, tmp_path: Path, own: dict[str, str], node: NewNode
 ) -> None:

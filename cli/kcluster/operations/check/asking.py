@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kcluster.errors import KclusterError
 from kcluster.operations.check import disks, doors, facts, network, system
-from kcluster.variables.places import data_dirs
+from kcluster.variables.places import data_dirs, paths
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Answer, Connections
@@ -62,9 +62,8 @@ def _knock(told: Told, cluster: Cluster, connections: Connections, patience: flo
         told.networks[name] = facts.network(answer)
     opened = {(name, door["port"]) for name, asked in questions.items() for door in asked["open"]}
     refused = {knock for network in told.networks.values() for knock, why in network.knocks.items() if why == "refused"}
-    return any(
-        (door.address, door.port) in refused and (door.host, door.opens) in opened for door in doors.doors(cluster)
-    )
+    late = [door for door in doors.doors(cluster) if (door.host, door.opens) in opened]
+    return any((door.address, door.port) in refused and not network.starting(door, told.networks) for door in late)
 
 
 def question(cluster: Cluster, name: str) -> dict[str, Any]:
@@ -73,6 +72,7 @@ def question(cluster: Cluster, name: str) -> dict[str, Any]:
     return {
         "directories": [path for node in nodes for path in data_dirs(node)],
         "journals": [path for node in nodes if (path := disks.journal(node))],
+        "units": [paths(node, log4j2=True).unit for node in nodes],
         "ports": sorted({port for node in nodes for port in doors.ports(node)}),
         "java_homes": system.java_homes(nodes),
         "kernel": system.KERNEL,

@@ -67,6 +67,17 @@ _STORIES = (
         "Use a virtual machine or a machine; in a container, one that boots systemd as its first process.",
     ),
     Story(
+        "unit-owner",
+        "the units of the host are not another cluster's",
+        "Ids, paths and names of units are the same in every cluster; only the description of a unit in "
+        "/etc/systemd/system says which one it belongs to: `Kafka broker 1 of NAME`.",
+        "A wrong address in the inventory would overwrite the configuration of a cluster that works, and its next "
+        "restart would make its nodes those of this one.",
+        "Correct ansible_host, or take the host out of this inventory. If the other cluster left the host, remove it "
+        "with its own inventory: kcluster destroy. If kcluster_name was changed, write the old name again; to change "
+        "it for good, edit the line Description= of the units on each host first.",
+    ),
+    Story(
         "java-version",
         "Java is there and new enough for what runs on the host",
         "Kafka 3.9 needs Java 11 on brokers (17 is the better choice), Kafka 4 and Spark need Java 17. What counts is "
@@ -208,8 +219,9 @@ _STORIES = (
         "every host reaches the ports of the others",
         "Each host knocks at each port that it will need: listeners of brokers, client, peer and election ports of "
         "ZooKeeper, ports of controllers, of Spark's masters and of its workers. Where nobody listens yet, the other "
-        "host opens the port for these few seconds. Executors talk to each other and to their driver through ports "
-        "that they choose when they start; those are not tried.",
+        "host opens the port for these few seconds, unless the unit that needs it runs or is started meanwhile. "
+        "Executors talk to each other and to their driver through ports that they choose when they start; those are "
+        "not tried.",
         "`timed out` is a firewall that drops or a route that is missing; `refused` one that rejects, or a node that "
         "runs without this port. Brokers that see the keeper of the metadata but not each other never get in sync.",
         "Open the ports between the hosts: firewall-cmd --permanent --add-port=9092/tcp && firewall-cmd --reload; "

@@ -34,6 +34,8 @@ class Door:
     opens: int
     """The port the node listens on; another one only behind a translation of addresses."""
     bind: str
+    unit: str
+    """The unit that opens it; a check opens it only while that one rests."""
     callers: tuple[str, ...]
     vital: tuple[str, ...]
     """The callers without whose way in the cluster does not work."""
@@ -75,7 +77,12 @@ def running(cluster: Cluster, told: Mapping[str, Host]) -> set[str]:
 
 def ours(unit: str, node: Node) -> bool:
     """Whether a unit is the one of this node."""
-    return unit == f"{UNITS[node.kind]}.service"
+    return unit == service(node)
+
+
+def service(node: Node) -> str:
+    """The full name of a node's unit."""
+    return f"{UNITS[node.kind]}.service"
 
 
 def questions(cluster: Cluster, told: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
@@ -111,13 +118,13 @@ def _openings(
     host: str, wanted: Iterable[Door], closed: set[tuple[str, int]], told: Mapping[str, Host]
 ) -> Iterator[dict[str, Any]]:
     """The doors that nobody has open yet, each with the number of those who will come."""
-    callers: dict[tuple[int, str], set[tuple[str, str, int]]] = {}
+    callers: dict[tuple[int, str, str], set[tuple[str, str, int]]] = {}
     for door in wanted:
         if door.host == host and (host, door.opens) in closed:
             come = {(caller, door.address, door.port) for caller in door.callers if caller in told}
-            callers.setdefault((door.opens, door.bind), set()).update(come)
-    for (port, bind), come in callers.items():
-        yield {"port": port, "host": "0.0.0.0" if bind in EVERYWHERE else bind, "expected": len(come)}
+            callers.setdefault((door.opens, door.bind, door.unit), set()).update(come)
+    for (port, bind, unit), come in callers.items():
+        yield {"port": port, "host": "" if bind in EVERYWHERE else bind, "unit": unit, "expected": len(come)}
 
 
 def _of(cluster: Cluster, node: Node) -> Iterator[Door]:
@@ -147,7 +154,8 @@ def _of_broker(cluster: Cluster, node: Broker) -> Iterator[Door]:
     for listener in node.listeners:
         vital = _once(brokers if listener == node.internal else (), workers if len(node.listeners) == 1 else ())
         address, port = listener.advertised_host, listener.advertised_port
-        yield Door(node.host.name, address, port, listener.port, listener.host, _once(others, workers), vital)
+        callers = _once(others, workers)
+        yield Door(node.host.name, address, port, listener.port, listener.host, service(node), callers, vital)
 
 
 def _hosts(nodes: Iterable[Node], besides: Node) -> tuple[str, ...]:
@@ -163,7 +171,7 @@ def _plain(
     node: Node, port: int, vital: tuple[str, ...], *, others: tuple[str, ...] = (), optional: bool = False
 ) -> Door:
     callers = _once(vital, others)
-    return Door(node.host.name, node.host.address, port, port, "", callers, vital, optional)
+    return Door(node.host.name, node.host.address, port, port, "", service(node), callers, vital, optional)
 
 
 def _own_ports(node: Node) -> tuple[int, ...]:

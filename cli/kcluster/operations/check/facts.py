@@ -76,6 +76,8 @@ class Host:
     huge_pages: str = ""
     directories: Mapping[str, Directory] = field(default_factory=dict)
     journals: Mapping[str, Journal] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    """The description in each unit file; empty where there is no such file."""
     ports: Mapping[int, Holder] = field(default_factory=dict)
     """The ports of the cluster's nodes that somebody listens on."""
     addresses: tuple[str, ...] = ()
@@ -95,6 +97,8 @@ class Network:
     """The addresses of the names under which the others know this host, as it sees them itself."""
     unopened: Mapping[int, str] = field(default_factory=dict)
     """Why a port that is free could not be opened for the test."""
+    starting: frozenset[int] = frozenset()
+    """The ports that were left alone, because their unit runs or is about to and opens them itself."""
     knocks: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """Why the door did not open; empty when it did."""
 
@@ -130,6 +134,7 @@ def host(told: Mapping[str, Any]) -> Host:
         journals={
             path: Journal(**{**found, "times": tuple(found["times"])}) for path, found in told["journals"].items()
         },
+        units=told["units"],
         ports={int(port): Holder(**found) for port, found in told["ports"].items()},
         addresses=tuple(told["addresses"]),
         begun=told["begun"],
@@ -144,6 +149,7 @@ def network(told: Mapping[str, Any]) -> Network:
         ended=told["ended"],
         own_names={name: tuple(found) for name, found in told["own_names"].items()},
         unopened={int(port): why for port, why in told["unopened"].items()},
+        starting=frozenset(told["starting"]),
         knocks={(name, port): why for name, port, why in told["knocks"]},
     )
 

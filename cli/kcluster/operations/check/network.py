@@ -116,11 +116,28 @@ def matrix(cluster: Cluster, told: Mapping[str, Host], networks: Mapping[str, Ne
         place = callers[0] if len(callers) == 1 else owner
         verb = "cannot reach" if len(callers) == 1 else "can reach"
         yield Answer("port-matrix", severity, place, f"{who} {verb} {_listed(labels)} ({why})", "a way through", fix)
+    yield from _later(wanted, networks)
     for caller in networks:
-        knocked = [door for door in wanted if caller in door.callers]
+        knocked = [door for door in wanted if caller in door.callers and not starting(door, networks)]
         if knocked and not any(caller == other for other, _ in failed):
             hosts = len({door.host for door in knocked})
             yield Answer("port-matrix", Severity.OK, caller, f"reaches {len(knocked)} ports of {hosts} hosts")
+
+
+def starting(door: Door, networks: Mapping[str, Network]) -> bool:
+    """Whether a door was left to its unit, which runs or is about to, and had not opened it yet."""
+    return door.host in networks and door.opens in networks[door.host].starting
+
+
+def _later(wanted: Iterable[Door], networks: Mapping[str, Network]) -> Iterator[Answer]:
+    """The doors that could not be tried, because a node is just starting; one line for each."""
+    units: dict[tuple[str, str], list[str]] = {}
+    for door in wanted:
+        if starting(door, networks):
+            units.setdefault((door.host, door.unit), []).append(door.label)
+    for (host, unit), labels in units.items():
+        told = f"{_listed(labels)} not tried: {unit} is starting and opens what it needs itself"
+        yield Answer("port-matrix", Severity.INFO, host, told, "", "check again when it has started")
 
 
 def running_hosts(cluster: Cluster, told: Mapping[str, Host]) -> set[tuple[str, int]]:
@@ -136,7 +153,8 @@ def _failures(
     for door in wanted:
         for caller in door.callers:
             why = networks[caller].knocks.get((door.address, door.port), "") if caller in networks else ""
-            passed = why == "refused" and door.optional and (door.host, door.opens) in alive
+            closed = starting(door, networks) or (door.optional and (door.host, door.opens) in alive)
+            passed = why == "refused" and closed
             if why and not passed and not why.startswith(_UNRESOLVED):
                 found[caller, door] = why
     return found

@@ -2,35 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kcluster.journal import Journal
+from kcluster.operations.locking import locked
+
 if TYPE_CHECKING:
     from kcluster.clients.ansible import Event, Outcome
+    from kcluster.clients.ssh import Connections
+    from kcluster.model.cluster import Cluster
     from kcluster.operations.check.answers import Answer
     from kcluster.results import Progress
 
 PLAYBOOK = "kcluster.kafka.prepare"
 
 
-def repair(inventory: Path, answers: Iterable[Answer], progress: Progress, *, become_password: str = "") -> Outcome:
-    """Prepare the hosts that need it; raises what went wrong there."""
+def repair(
+    cluster: Cluster,
+    hosts: Connections,
+    inventory: Path,
+    answers: Iterable[Answer],
+    progress: Progress,
+    words: Sequence[str],
+    *,
+    become_password: str = "",
+) -> Outcome:
+    """Prepare the hosts that need it, as every run that changes hosts: locked, and written down."""
     from kcluster.clients import ansible
 
-    def tell(event: Event) -> None:
-        if event.status is ansible.Status.CHANGED:
-            progress(f"{event.host}: {event.task}")
-
     answers = list(answers)
-    hosts = sorted({each.host for each in answers})
+    names = sorted({each.host for each in answers})
     java = any(each.id == "java-version" for each in answers)
-    return ansible.play(
-        PLAYBOOK,
-        inventory,
-        on_event=tell,
-        extra={"prepare_installs_java": True} if java else {},
-        limit=hosts,
-        forks=len(hosts),
-        become_password=become_password,
-    )
+    others = {host.name for host in cluster.hosts} - set(names)
+    with locked(cluster, hosts, words, without=others), Journal.begin(cluster.name, words) as journal:
+        return ansible.play(
+            PLAYBOOK,
+            inventory,
+            on_event=lambda event: _tell(event, progress, journal),
+            extra={"prepare_installs_java": True} if java else {},
+            limit=names,
+            forks=len(names),
+            become_password=become_password,
+        )
+
+
+def _tell(event: Event, progress: Progress, journal: Journal) -> None:
+    """What was done on a host is shown when it changed something, and written down in any case."""
+    from kcluster.clients.ansible import Status
+
+    if event.status is Status.CHANGED:
+        progress(f"{event.host}: {event.task}")
+    if event.status not in (Status.STARTED, Status.SKIPPED):
+        failed = {"message": event.message} if event.status in (Status.FAILED, Status.UNREACHABLE) else {}
+        journal.note("step", phase="repair", host=event.host, what=event.task, status=event.status, **failed)

@@ -11,6 +11,7 @@ from kcluster.model.engine import Daemon, Worker
 from kcluster.model.node import Kind
 from kcluster.operations.check.answers import Answer, Severity
 from kcluster.operations.check.catalogue import MAPS, SWAPPINESS, sysctl
+from kcluster.variables.titles import other_owner
 
 if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
@@ -33,6 +34,7 @@ def answers(cluster: Cluster, name: str, host: Host) -> Iterator[Answer]:
     yield Answer("python-version", Severity.OK, name, f"Python {host.python}")
     yield os_family(name, host)
     yield systemd(name, host)
+    yield unit_owner(cluster, name, host)
     for home in java_homes(nodes):
         yield java(cluster, name, host, home, _most_demanding(cluster, nodes, home))
     yield heaps(name, host, nodes)
@@ -69,6 +71,16 @@ def systemd(name: str, host: Host) -> Answer:
     return Answer(
         "systemd", Severity.ERROR, name, "systemd does not run the host", "systemd", "boot the host with systemd"
     )
+
+
+def unit_owner(cluster: Cluster, name: str, host: Host) -> Answer:
+    """The units of the host are not another cluster's."""
+    owners = {path: owner for path, unit in host.units.items() if (owner := other_owner(unit, cluster.name))}
+    if not owners:
+        return Answer("unit-owner", Severity.OK, name, f"no unit of a cluster other than {cluster.name}")
+    path, owner = next(iter(owners.items()))
+    fix = f"is ansible_host of {name} right? If {owner} is only the older name of this cluster: kcluster_name: {owner}"
+    return Answer("unit-owner", Severity.ERROR, name, f"{path} belongs to the cluster {owner}", cluster.name, fix)
 
 
 def java_homes(nodes: list[Node]) -> tuple[str, ...]:

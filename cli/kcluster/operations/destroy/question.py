@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any
 
-from kcluster import variables
 from kcluster.model.cluster import Cluster
 from kcluster.model.cluster import Part as Software
 from kcluster.model.engine import Daemon, Engine, Master, Worker
@@ -16,7 +15,7 @@ from kcluster.model.ensemble import Server
 from kcluster.model.host import Host
 from kcluster.model.node import Kind, Node
 from kcluster.model.quorum import Quorum
-from kcluster.variables import logs, places
+from kcluster.variables import logs, places, titles
 
 NO_COMMON_ID = "that most brokers share: there is none"
 """Stands for the cluster's id where the brokers do not agree: no directory has it, so none is touched."""
@@ -98,15 +97,9 @@ def _node(software: Software, node: Node) -> dict[str, Any]:
         "name": node.name,
         "unit": unit,
         "unit_file": places.paths(node, log4j2=True).unit,
-        "title": _title(software, node),
+        "title": titles.title(node, software.name),
         "data": _left_by(software, node) if isinstance(software, Engine) else _data(node),
     }
-
-
-def _title(software: Software, node: Node) -> str:
-    """The description of its unit, by which we know that it is ours."""
-    values = variables.for_node(software, node)
-    return next(str(value) for name, value in values.items() if name.endswith("_title"))
 
 
 def _data(node: Node) -> list[dict[str, Any]]:

@@ -45,8 +45,8 @@ class Hosts:
         return {name: self.play(name, stdin[name]) for name in only}
 
 
-def network(knocks: list[list[Any]]) -> Answer:
-    said = {"begun": 0.0, "ended": 0.0, "own_names": {}, "unopened": {}, "knocks": knocks}
+def network(knocks: list[list[Any]], starting: list[int] | None = None) -> Answer:
+    said = {"begun": 0.0, "ended": 0.0, "own_names": {}, "unopened": {}, "starting": starting or [], "knocks": knocks}
     return Answer(0, json.dumps(said) + "\n", "")
 
 
@@ -102,6 +102,16 @@ def test_a_door_that_should_have_opened_is_tried_again_with_more_patience(cluste
     assert len(hosts.rounds) == 3
     assert patience == [asking.PATIENCE] * 3 + [asking.MORE_PATIENCE] * 3
     assert told.networks["h2"].knocks == {("10.0.0.1", 9092): ""}
+
+
+def test_a_door_that_was_left_to_its_unit_is_not_waited_for(cluster: Cluster) -> None:
+    def play(name: str, script: str) -> Answer:
+        if "def examine" in script:
+            return with_free_ports(real(script))
+        return network([["10.0.0.1", 9092, "refused"]], [9092] if name == "h1" else [])
+
+    _, hosts = ask(cluster, play)
+    assert len(hosts.rounds) == 2
 
 
 def test_a_cluster_on_this_machine_needs_no_preflight(cluster: Cluster) -> None:

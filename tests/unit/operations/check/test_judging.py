@@ -17,6 +17,7 @@ from kcluster.operations.check.catalogue import STORIES
 from tests.unit.operations.check.conftest import broker, good, host_of, with_directory, with_host
 
 GIB = 1 << 30
+UNIT = "/etc/systemd/system/kafka.service"
 DATA, KEEPER = "/var/lib/kafka", "/var/lib/zookeeper"
 META = {"broker.id": "1", "cluster.id": "ours", "version": "0"}
 
@@ -46,6 +47,11 @@ def test_on_good_hosts_every_check_is_asked_and_good(cluster: Cluster) -> None:
         ("os-family", {"os": {"ID": "alpine"}}, "warning"),
         ("os-family", {"os": {}}, "warning"),
         ("systemd", {"systemd": False}, "error"),
+        ("unit-owner", {"units": {UNIT: ""}}, "ok"),
+        ("unit-owner", {"units": {UNIT: "Description=Kafka broker 2 of trio"}}, "ok"),  # a host gets another id
+        ("unit-owner", {"units": {UNIT: "Description=Kafka of ours"}}, "ok"),  # written by hand, before kcluster
+        ("unit-owner", {"units": {UNIT: "Description=Kafka broker 1 of trio-2"}}, "error"),
+        ("unit-owner", {"units": {UNIT: "Description=Spark worker on h1 of staging"}}, "error"),
         ("java-version", {"java": {"": None}}, "error"),
         ("java-version", {"java": {"": facts.Java("/usr/bin/java", "1.8.0_392")}}, "error"),
         ("java-version", {"java": {"": facts.Java("/usr/bin/java", "11.0.2")}}, "ok"),
@@ -72,6 +78,14 @@ def test_on_good_hosts_every_check_is_asked_and_good(cluster: Cluster) -> None:
 )
 def test_what_is_judged_of_a_host(cluster: Cluster, word: str, given: dict[str, Any], severity: str) -> None:
     assert told_of(cluster, with_host(good(cluster), "h2", **given), word) == severity
+
+
+def test_a_host_of_another_cluster_is_told_with_both_names(cluster: Cluster) -> None:
+    told = with_host(good(cluster), "h3", units={UNIT: "Description=Kafka broker 3 of staging"})
+    (failed,) = (each for each in judge(cluster, told).answers if each.severity is Severity.ERROR)
+    assert (failed.host, failed.found, failed.required) == ("h3", f"{UNIT} belongs to the cluster staging", "trio")
+    assert "is ansible_host of h3 right?" in failed.fix
+    assert "kcluster_name: staging" in failed.fix
 
 
 def test_an_unreachable_host_makes_exit_code_6_and_the_others_are_judged(cluster: Cluster) -> None:

@@ -58,6 +58,20 @@ def test_a_follower_that_runs_leaves_its_peer_port_closed(cluster: Cluster) -> N
     assert bad(cluster, with_host(told, "h1", ports=alive)) == []
 
 
+def test_a_node_that_is_just_starting_is_no_error_and_its_ports_are_not_counted(cluster: Cluster) -> None:
+    told = good(cluster)
+    for caller in ("h2", "h3"):
+        told = with_knocks(told, caller, "refused", (H1, 9092))
+    told.networks["h1"] = replace(told.networks["h1"], starting=frozenset({9092}))
+    (said,) = bad(cluster, told)
+    assert (said.id, said.severity, said.host) == ("port-matrix", "info", "h1")
+    assert said.found == "h1:9092 not tried: kafka.service is starting and opens what it needs itself"
+    reached = {each.host: each.found for each in judge(cluster, told).answers if each.id == "port-matrix"}
+    assert reached["h2"] == "reaches 7 ports of 2 hosts"
+    told = with_knocks(told, "h2", "timed out", (H1, 9092))  # a firewall is in the way whoever listens
+    assert ("h2", "error") in {(each.host, each.severity) for each in bad(cluster, told)}
+
+
 def test_a_listener_for_clients_outside_is_only_a_warning(cluster: Cluster) -> None:
     outside = Listener(name="external", port=9094, advertised_host="kafka.example", advertised_port=9094)
     first = broker("h1")

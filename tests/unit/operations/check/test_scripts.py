@@ -7,6 +7,8 @@ import os
 import socket
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from kcluster.operations.check import asking, facts
 NOTHING: dict[str, Any] = {
     "directories": [],
     "journals": [],
+    "units": [],
     "ports": [],
     "java_homes": [],
     "kernel": [],
@@ -45,6 +48,15 @@ def test_a_host_tells_what_it_is() -> None:
     assert "127.0.0.1" in told.addresses
     assert told.accounts == {"root": 0}
     assert told.begun <= told.ended
+
+
+def test_a_unit_tells_its_description(tmp_path: Path) -> None:
+    unit, missing = tmp_path / "kafka.service", str(tmp_path / "zookeeper.service")
+    unit.write_text("[Unit]\nDescription=Kafka broker 1 of trio\nAfter=a\n")
+    assert examined(units=[str(unit), missing]).units == {
+        str(unit): "Description=Kafka broker 1 of trio",
+        missing: "",
+    }
 
 
 def test_a_directory_tells_its_disk_and_whose_data_it_holds(tmp_path: Path) -> None:
@@ -86,11 +98,9 @@ def test_a_port_in_use_tells_who_holds_it() -> None:
 
 
 def test_doors_open_only_for_those_who_are_expected() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     wanted = {
-        "open": [{"port": port, "host": "127.0.0.1", "expected": 1}],
+        "open": [{"port": port, "host": "127.0.0.1", "unit": "kafka.service", "expected": 1}],
         "knock": [["127.0.0.1", port], ["name.invalid", 9092]],
         "once": [],
         "own_names": ["127.0.0.1", "name.invalid"],
@@ -103,10 +113,62 @@ def test_doors_open_only_for_those_who_are_expected() -> None:
     assert told.ended - told.begun < 2
 
 
-def test_one_knock_tells_where_nobody_is_about_to_open() -> None:
+@pytest.fixture
+def systemctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file in which a stand-in for systemctl finds the state of every unit."""
+    program, state = tmp_path / "systemctl", tmp_path / "state"
+    program.write_text(f"#!/bin/sh\ncat {state}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return state
+
+
+@pytest.mark.parametrize("state", ["active", "activating", "reloading", "deactivating"])
+def test_the_port_of_a_unit_that_runs_or_starts_is_left_to_it(systemctl: Path, state: str) -> None:
+    systemctl.write_text(f"{state}\n")
+    told = network_of(free_port())
+    assert (list(told.knocks.values()), len(told.starting)) == (["refused"], 1)
+    systemctl.write_text("failed\n")
+    told = network_of(free_port())
+    assert (list(told.knocks.values()), told.starting) == ([""], frozenset())
+
+
+def test_a_door_is_shut_when_its_unit_is_started_meanwhile(systemctl: Path) -> None:
+    systemctl.write_text("inactive\n")
+    port = free_port()
+    started = threading.Timer(1.0, systemctl.write_text, ["activating\n"])
+    started.start()
+    begun = time.monotonic()
+    told = network_of(port, expected=2, patience=20.0)
+    started.join()
+    assert told.starting == {port}
+    assert time.monotonic() - begun < 10
+
+
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        door = ["127.0.0.1", free.getsockname()[1]]
+        return int(free.getsockname()[1])
+
+
+def network_of(port: int, expected: int = 1, patience: float = 0.5) -> facts.Network:
+    """What a host says that opens one door and knocks at it itself."""
+    door = {"port": port, "host": "127.0.0.1", "unit": "kafka.service", "expected": expected}
+    asked = {"open": [door], "knock": [["127.0.0.1", port]], "once": [], "own_names": [], "patience": patience}
+    return facts.network(run("check_network", asked))
+
+
+def test_a_door_without_an_address_is_open_on_ipv4_and_ipv6() -> None:
+    port = free_port()
+    every = ["127.0.0.1", *(["::1"] if socket.has_dualstack_ipv6() else [])]
+    door = {"port": port, "host": "", "unit": "kafka.service", "expected": len(every)}
+    knocks = [[address, port] for address in every]
+    asked = {"open": [door], "knock": knocks, "once": [], "own_names": [], "patience": 1.0}
+    assert set(facts.network(run("check_network", asked)).knocks.values()) == {""}
+
+
+def test_one_knock_tells_where_nobody_is_about_to_open() -> None:
+    door = ["127.0.0.1", free_port()]
     told = facts.network(
         run("check_network", {"open": [], "knock": [door], "once": [door], "own_names": [], "patience": 30.0})
     )
@@ -120,7 +182,7 @@ def test_a_door_that_cannot_be_opened_says_why() -> None:
         listener.listen()
         port = listener.getsockname()[1]
         wanted = {
-            "open": [{"port": port, "host": "127.0.0.1", "expected": 1}],
+            "open": [{"port": port, "host": "127.0.0.1", "unit": "kafka.service", "expected": 1}],
             "knock": [],
             "once": [],
             "own_names": [],
