@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.hosts.fleet import Fleet
 
 LONGEST_GAP = 30.0
-"""Seconds without an acknowledgement: a second or two on an idle machine, more on a busy one, 60 once all has stopped."""
+"""Seconds without an acknowledgement: one or two on an idle machine, more on a busy one, 60 when all has stopped."""
 
 
 @dataclass
