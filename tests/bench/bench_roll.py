@@ -67,7 +67,8 @@ def run() -> list[tuple[str, float, float, float]]:
                 rolls.append(_roll(fleet) / BROKERS)
             with under_load(fleet, _bootstrap(fleet), f"by-hand-{number}") as by_hand:
                 bares += [_by_hand(fleet, broker)["caught_up"] for broker in range(1, BROKERS + 1)]
-            assert load.lost == (), f"{len(load.lost)} acknowledged records were lost in a roll"
+            load.assert_served()
+            by_hand.assert_served()
             gaps.append(load.gap)
             bare_gaps.append(by_hand.gap)
         with_archive, without = _archives(fleet)

@@ -6,6 +6,7 @@ import json
 import select
 import sys
 import time
+from collections.abc import Sequence
 from itertools import pairwise
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
@@ -14,7 +15,7 @@ PER_SECOND = 200
 
 
 def produce(bootstrap: str, topic: str) -> None:
-    """Send numbers with acks=all until stdin ends; say which were acknowledged, and the longest time without one."""
+    """Send numbers with acks=all until stdin ends; say how many, which were acknowledged, and how steadily."""
     acknowledged: list[int] = []
     times = [time.monotonic()]
 
@@ -30,8 +31,12 @@ def produce(bootstrap: str, topic: str) -> None:
         number, due = number + 1, due + 1 / PER_SECOND
         producer.poll(max(0.0, due - time.monotonic()))
     producer.flush(60)
-    gap = max(later - earlier for earlier, later in pairwise(times))
-    print(json.dumps({"sent": number, "acknowledged": acknowledged, "gap": round(gap, 2)}))
+    print(json.dumps({"sent": number, "acknowledged": acknowledged, "gap": longest_gap(times, time.monotonic())}))
+
+
+def longest_gap(times: Sequence[float], end: float) -> float:
+    """The longest time without an acknowledgement; where they stop for ever, it lasts until the end of the load."""
+    return round(max(later - earlier for earlier, later in pairwise([*times, end])), 2)
 
 
 def consume(bootstrap: str, topic: str) -> None:

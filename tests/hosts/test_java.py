@@ -14,6 +14,17 @@ from tests.lab import Image, Recipe, base_image, own_lab, repository
 from tests.lab.conftest import fresh_name
 from tests.lab.image import JAVA
 
+JAVA_8 = """\
+cat >/usr/local/bin/java <<'end'
+#!/bin/sh
+echo 'openjdk version "1.8.0_402"
+OpenJDK Runtime Environment (build 1.8.0_402-b06)
+OpenJDK 64-Bit Server VM (build 25.402-b06, mixed mode)' >&2
+end
+chmod 755 /usr/local/bin/java"""
+"""What a Java 8 answers, which no release of Debian in the lab has any more."""
+
+TRACES = "ls -d /opt/kafka /etc/kafka /var/lib/kafka /etc/systemd/system/kafka.service 2>/dev/null || true"
 ASKED = SOLO.replace("    kafka_heap", "    kafka_install_java: true\n    kafka_heap")
 BOOKWORM = Recipe(java=False)
 
@@ -25,12 +36,25 @@ def bare(lab_image: Image, tmp_path: Path) -> Iterator[Fleet]:
         yield fleet_on(lab, SOLO, tmp_path / "solo")
 
 
-def test_java_is_installed_where_it_is_missing_and_asked_for(bare: Fleet) -> None:
+def test_java_that_is_missing_or_too_old_is_refused_and_installed_where_that_is_asked_for(bare: Fleet) -> None:
     inventory = ["-i", str(bare.inventory)]
     refused = bare.run("provision", *inventory, "--yes", check=False)
     assert refused.returncode == 4
     assert "no Java" in refused.stderr
     assert "kafka_install_java: true" in bare.run("explain", "java-version").stdout
+
+    bare.lab.ssh("h1", JAVA_8)
+    looked = bare.run("check", *inventory, "-o", "json", check=False)
+    (too_old,) = [each for each in json.loads(looked.stdout)["checks"] if each["id"] == "java-version"]
+    assert looked.returncode == 4
+    assert (too_old["severity"], too_old["found"]) == ("error", "Java 1.8.0_402 (/usr/local/bin/java)")
+    assert too_old["required"] == "Java 11 or newer for Kafka 3.9.2"
+    refused = bare.run("provision", *inventory, "--yes", check=False)
+    assert refused.returncode == 4
+    assert "error: 1 check says no, nothing was changed" in refused.stderr
+    assert too_old["found"] in refused.stderr
+    assert bare.lab.ssh("h1", TRACES) == ""
+    bare.lab.ssh("h1", "rm /usr/local/bin/java")
 
     bare.write(ASKED)
     no_packages = bare.run("provision", *inventory, "--yes", check=False)

@@ -137,10 +137,14 @@ def test_staging_is_deployed_again_changed_and_broken(staging: Staging, tmp_path
         told, code = _ended(staging.start(tmp_path / "second"))
         assert code == 7, told
         assert "another kcluster run works on trio" in told
+        told, code = _ended(staging.start())
+        assert code == 7, told
+        assert f"error: another deployment writes to {staging.artifacts}/: process {first.pid} of " in told
         said, code = _ended(first)
     assert code == 0, said
+    assert staging.suites() == {"validate": 0, "check": 0, "provision": 0, "smoke": 0}
     assert len(staging.result("provision")["restarted"]) == 3
-    assert rolled.lost == ()
+    rolled.assert_served()
 
     faults.power_cut(staging.fleet.lab.host("h3"))
     staging.fleet.write(cluster.replace("kafka_config: {", "kafka_config: {queued.max.requests: 700, "))

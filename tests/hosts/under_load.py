@@ -12,22 +12,34 @@ from pathlib import Path
 
 from tests.hosts.fleet import Fleet
 
+LONGEST_GAP = 30.0
+"""Seconds without an acknowledgement: one or two on an idle machine, more on a busy one, 60 when all has stopped."""
+
 
 @dataclass
 class Load:
     """What became of the records; filled in when the block has ended."""
 
+    sent: int = 0
+    """How many were written."""
     numbers: frozenset[int] = frozenset()
     """What was acknowledged."""
     lost: tuple[int, ...] = ()
     """Acknowledged, and not there any more."""
     gap: float = 0.0
-    """The longest time in seconds without an acknowledgement."""
+    """The longest time in seconds without an acknowledgement, the time after the last one included."""
 
     @property
     def acknowledged(self) -> int:
         """How many were acknowledged."""
         return len(self.numbers)
+
+    def assert_served(self, at_least: int = 500, longest_gap: float = LONGEST_GAP) -> None:
+        """The cluster took every record, never let one wait for long, and has them all."""
+        assert self.sent >= at_least, f"{self.sent} records in all prove nothing"
+        assert self.acknowledged == self.sent, f"{self.sent - self.acknowledged} of {self.sent} were not acknowledged"
+        assert self.gap < longest_gap, f"nothing was acknowledged for {self.gap} s"
+        assert self.lost == (), f"{len(self.lost)} acknowledged records are gone: {self.lost[:10]}"
 
 
 @contextmanager
@@ -39,8 +51,8 @@ def under_load(fleet: Fleet, bootstrap: str, topic: str) -> Iterator[Load]:
         _program(fleet, "produce", bootstrap, topic), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as program:
         yield told
-        sent = json.loads(program.communicate(timeout=90)[0])
-    told.numbers, told.gap = frozenset(sent["acknowledged"]), sent["gap"]
+        said = json.loads(program.communicate(timeout=90)[0])
+    told.sent, told.numbers, told.gap = said["sent"], frozenset(said["acknowledged"]), said["gap"]
     told.lost = tuple(sorted(told.numbers - read_back(fleet, bootstrap, topic)))
 
 

@@ -85,6 +85,7 @@ def test_a_heap_is_a_restart_of_its_kind_only() -> None:
     [
         ("LimitNOFILE=200000", "LimitNOFILE=100000", "the unit changes: LimitNOFILE"),
         ("RestartSec=10", "RestartSec=5", None),
+        ("StartLimitIntervalSec=120", "StartLimitIntervalSec=600", None),
         ("Description=Kafka", "Description=Apache Kafka", None),
     ],
 )
