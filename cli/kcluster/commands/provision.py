@@ -69,20 +69,21 @@ def provision(
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
     cluster = accepted(target.loaded)
-    task = operation.Task(
-        inventory=target.loaded.path,
-        cluster=cluster,
-        gates=Gates(cluster, target.kafka.config, unsafe_too=unsafe_partitions, patience=gate_timeout),
-        kafka=target.kafka,
-        words=["kcluster", *sys.argv[1:]],
-        limit=operation.known_hosts(cluster, limit or ()),
-        prove=not no_smoke,
-        become_password=target.become_password,
-    )
+    hosts_meant = operation.known_hosts(cluster, limit or ())
 
     def agree(plan: Plan) -> None:
         show.result(plan, show.Format.TABLE, out=sys.stderr)
         confirm(f"Make these changes to {cluster.name}?", yes=yes)
 
     with Connections(target.logins) as hosts, Board() as board:
+        task = operation.Task(
+            inventory=target.loaded.path,
+            cluster=cluster,
+            gates=Gates(cluster, target.kafka.config, unsafe_too=unsafe_partitions, patience=gate_timeout, hosts=hosts),
+            kafka=target.kafka,
+            words=["kcluster", *sys.argv[1:]],
+            limit=hosts_meant,
+            prove=not no_smoke,
+            become_password=target.become_password,
+        )
         return operation.provision(task, hosts, agree, board)

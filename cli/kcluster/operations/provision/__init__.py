@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcluster.errors import RefusedError, UnreachableError, UsageError
+from kcluster.errors import ApplyError, RefusedError, UnreachableError, UsageError
 from kcluster.journal import Journal
 from kcluster.model.names import nearest
 from kcluster.operations.check import Severity, check
@@ -17,7 +17,7 @@ from kcluster.operations.plan import seen_all, whole
 from kcluster.operations.provision import applying, proving
 from kcluster.operations.provision.phases import Phases
 from kcluster.operations.provision.result import Changed, Provisioned
-from kcluster.operations.roll import roll
+from kcluster.operations.roll import refuse_unsafe, roll
 from kcluster.operations.validate import describe
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ def _plan(task: Task, hosts: Connections, phases: Phases) -> Plan:
             details="\n".join(refusal.what for refusal in plan.refused[1:]),
             resolution=plan.refused[0].resolution,
         )
+    # Before anything is written: a broker that restarts by accident would start with what the others could not.
+    refuse_unsafe(task.gates, [task.cluster.find(restart.node) for restart in plan.restarts])
     for note in plan.notes if plan.nothing else ():  # else they are shown with the question
         phases.say(note)
     return plan
@@ -127,10 +129,7 @@ def _carry_out(task: Task, plan: Plan, hosts: Connections, lock: Lock, phases: P
         with phases.phase("settings", "set what brokers take while they run"):
             apply_dynamic(task.cluster, plan.settings, phases.say, task.gates.config)
     if plan.restarts:
-        with phases.phase("restart", f"restart {len(plan.restarts)} nodes, one at a time"):
-            reasons = {restart.node: "; ".join(restart.reasons) for restart in plan.restarts}
-            report = roll(task.gates, reasons, hosts, phases.say, phases.note, check=lock.check)
-            restarted = [f"{step.node} on {step.host} in {step.seconds:.1f} s: {step.reason}" for step in report.steps]
+        restarted = _restart(task, plan, hosts, lock, phases)
     proof = proving.prove(task.cluster, task.kafka, plan, phases, whole=not task.limit, smoke_too=task.prove)
     return Provisioned(
         name=task.cluster.name,
@@ -144,6 +143,21 @@ def _carry_out(task: Task, plan: Plan, hosts: Connections, lock: Lock, phases: P
         problems=proof.problems,
         seconds=phases.seconds,
     )
+
+
+def _restart(task: Task, plan: Plan, hosts: Connections, lock: Lock, phases: Phases) -> list[str]:
+    """Roll what must restart; a line for each node."""
+    reasons = {restart.node: "; ".join(restart.reasons) for restart in plan.restarts}
+    with phases.phase("restart", f"restart {len(plan.restarts)} nodes, one at a time"):
+        try:
+            report = roll(task.gates, reasons, hosts, phases.say, phases.note, check=lock.check)
+        except ApplyError as problem:
+            raise ApplyError(
+                problem.message,
+                details=f"{problem.details}\nthe files of all nodes are written: correct them before others restart",
+                resolution=problem.resolution,
+            ) from problem
+    return [f"{step.node} on {step.host} in {step.seconds:.1f} s: {step.reason}" for step in report.steps]
 
 
 def known_hosts(cluster: Cluster, names: Iterable[str]) -> tuple[str, ...]:
