@@ -21,7 +21,7 @@ _PLAIN = re.compile(r"[\w./+@=-]+", re.ASCII)
 _SHARED = re.compile(r"/|/(etc|home|opt|root|run|tmp|usr|var)|/usr/local|/var/(cache|lib|log|spool|tmp)")
 """Folders in which others have theirs."""
 _OF_THE_SYSTEM = re.compile(
-    r"/(bin|boot|dev|proc|sbin|sys|lib\w*|usr/(bin|include|lib\w*|sbin|share|src)|etc/systemd)(/.*)?"
+    r"/(boot|dev|proc|sys|etc/systemd|usr/(include|libexec|share|src)|(usr/)?(bin|sbin|lib(32|64|x32)?))(/.*)?"
 )
 
 

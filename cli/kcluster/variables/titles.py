@@ -25,12 +25,12 @@ def title(node: Node, cluster: str) -> str:
 def of_another(cluster: str) -> str:
     """The pattern of the line by which a unit is another cluster's; its group is the name of that one.
 
-    A unit that says nothing of the kind was written by somebody else, and is nobody's whom a name would protect.
+    A unit without such a line was not written by kcluster, and says nothing about a cluster.
     """
     return rf"(?m)^Description=(?:{'|'.join(_WORDS.values())}) .+ of (?!{re.escape(cluster)}$)(\S+)$"
 
 
 def other_owner(unit: str, cluster: str) -> str:
-    """The name of the other cluster whose unit this text is; empty when it is ours, or nobody's."""
+    """The name of the other cluster whose unit this text is; empty when it is ours, or says of none."""
     found = re.search(of_another(cluster), unit)
     return found[1] if found else ""

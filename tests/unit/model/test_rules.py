@@ -47,6 +47,19 @@ def test_local_hosts_share_an_address_and_never_collide() -> None:
     assert [found for rule in rules for found in rule(here)] == []
 
 
+@pytest.mark.parametrize(
+    ("path", "fine"),
+    [
+        *((path, False) for path in ("/", "//", "/var", "/var/log/.", "/usr/lib64/kafka", "/bin/x", "/dev/shm/logs")),
+        *((path, True) for path in ("/var/log/kafka", "/library", "/usr/local/kafka", "/mnt", "/home/kafka", "/devs")),
+    ],
+)
+def test_no_folder_of_the_system_becomes_a_nodes(path: str, fine: bool) -> None:
+    there = cluster(brokers=1)
+    broker = replace(there.brokers[0], places=replace(there.brokers[0].places, log_dir=path))
+    assert bool(messages(rules_disks.folders_of_its_own(replace(there, brokers=(broker,))))) is not fine
+
+
 def test_hosts_with_one_address_are_one_machine() -> None:
     host = Host("other", "b0")
     there = cluster(brokers=2)

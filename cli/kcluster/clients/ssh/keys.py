@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import closing
 from functools import cache
@@ -9,10 +10,31 @@ from pathlib import Path
 from shlex import quote
 
 import paramiko
+from paramiko.agent import AgentSSH
 from paramiko.pkey import UnknownKeyType
 
 from kcluster.clients.ssh.way import Way
 from kcluster.errors import UnreachableError
+
+
+class Agent(AgentSSH):
+    """The agent at a socket; where none answers, it is one without keys."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        if not path:
+            return
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.connect(path)
+            self._connect(connection)  # type: ignore[attr-defined]  # as paramiko.Agent does it
+        except (OSError, paramiko.SSHException):
+            connection.close()
+
+    def close(self) -> None:
+        """Hang up."""
+        self._close()  # type: ignore[attr-defined]
+
 
 _NO = (paramiko.AuthenticationException, paramiko.SSHException, EOFError)
 
@@ -20,7 +42,7 @@ _NO = (paramiko.AuthenticationException, paramiko.SSHException, EOFError)
 def authenticate(transport: paramiko.Transport, way: Way) -> None:
     """Log in with the first thing the host takes; the error names everything that was tried."""
     tried: list[str] = []
-    with closing(paramiko.Agent()) as agent:
+    with closing(Agent(way.agent)) as agent:
         for title, key in _offers(way, agent, tried):
             if _taken(transport, way, key):
                 return
@@ -48,9 +70,9 @@ def _password_taken(transport: paramiko.Transport, way: Way) -> bool:
         return False
 
 
-def _offers(way: Way, agent: paramiko.Agent, closed: list[str]) -> Iterator[tuple[str, paramiko.PKey]]:
+def _offers(way: Way, agent: Agent, closed: list[str]) -> Iterator[tuple[str, paramiko.PKey]]:
     """Keys in the order in which ssh offers them, each with its name for people."""
-    held = list(_held(way, agent)) if way.agent else []
+    held = list(_held(way, agent))
     files = _files(way, closed)
     if way.key_files_are_standard:  # nobody named a key, so the agent's come first
         yield from held
@@ -60,7 +82,7 @@ def _offers(way: Way, agent: paramiko.Agent, closed: list[str]) -> Iterator[tupl
         yield from held
 
 
-def _held(way: Way, agent: paramiko.Agent) -> Iterator[tuple[str, paramiko.PKey]]:
+def _held(way: Way, agent: Agent) -> Iterator[tuple[str, paramiko.PKey]]:
     allowed = {_public(path) for path in way.key_files}
     for key in agent.get_keys():
         if not way.only_key_files or key.asbytes() in allowed:

@@ -73,11 +73,14 @@ def fingerprint(key: bytes) -> str:
 
 
 def _of_file(file: str, name: str) -> Iterator[Known]:
+    yield from (found for line in _lines(file) if (found := _of_line(line, file, name)))
+
+
+def _lines(file: str) -> list[str]:
     try:
-        lines = Path(file).read_text(errors="replace").splitlines()
+        return Path(file).read_text(errors="replace").splitlines()
     except OSError:  # ssh also takes a file it cannot read for an empty one
-        return
-    yield from (found for line in lines if (found := _of_line(line, file, name)))
+        return []
 
 
 def _of_line(line: str, file: str, name: str) -> Known | None:
@@ -109,6 +112,16 @@ def _meant(patterns: str, name: str) -> bool:
     return found
 
 
+def _authority(way: Way) -> str:
+    """The file that trusts whatever key an authority has signed for the host; empty when there is none."""
+    for file in way.known_hosts:
+        for words in map(str.split, _lines(file)):
+            with suppress(ValueError):
+                if words[:1] == ["@cert-authority"] and len(words) > 3 and _meant(words[1], way.known_as):
+                    return file
+    return ""
+
+
 def _file(way: Way) -> str:
     return way.known_hosts[0] if way.known_hosts else str(Path.home() / ".ssh/known_hosts")
 
@@ -122,9 +135,12 @@ def _scan(way: Way, *others: Way) -> str:
 
 
 def _unknown(way: Way, kind: str, key: bytes) -> UnknownKeyError:
+    shown = f"it shows {kind} {fingerprint(key)}; compare this with the host's own: ssh-keygen -lf /etc/ssh/...pub"
+    authority = _authority(way)
+    signed = f"\n{authority} trusts an authority for it (@cert-authority), and kcluster reads no host certificates"
     problem = UnknownKeyError(
         f"{way.name}: the host key of {way.door} is not known",
-        details=f"it shows {kind} {fingerprint(key)}; compare this with the host's own: ssh-keygen -lf /etc/ssh/...pub",
+        details=shown + (signed if authority else ""),
         resolution=_scan(way),
     )
     problem.way = way

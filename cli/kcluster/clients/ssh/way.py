@@ -29,7 +29,8 @@ class Way:
     key_files: tuple[str, ...] = ()
     only_key_files: bool = False
     """Whether the agent's other keys stay out of it."""
-    agent: bool = True
+    agent: str = ""
+    """The socket of the agent; empty when no agent is to be asked."""
     known_hosts: tuple[str, ...] = ()
     """The files of known host keys; new keys go into the first."""
     strict: str = "yes"
@@ -75,7 +76,7 @@ def _way(name: str, address: str, arguments: tuple[str, ...], config: tuple[str,
         known_as=_known_as(one("hostkeyalias"), one("hostname"), int(one("port"))),
         key_files=tuple(_path(path, tokens) for path in said.get("identityfile", []) if path != "none"),
         only_key_files=one("identitiesonly") == "yes",
-        agent=said.get("identityagent") != ["none"],
+        agent=_agent(said.get("identityagent", ["SSH_AUTH_SOCK"])[0], tokens),
         known_hosts=tuple(
             _path(path, tokens)
             for key in ("userknownhostsfile", "globalknownhostsfile")
@@ -123,6 +124,15 @@ def _settings(name: str, arguments: tuple[str, ...]) -> dict[str, list[str]]:
         key, _, value = line.partition(" ")
         said.setdefault(key, []).append(value)
     return said
+
+
+def _agent(told: str, tokens: dict[str, str]) -> str:
+    """The agent's socket: a path, or the name of a variable that has one."""
+    if told == "none":
+        return ""
+    if told == "SSH_AUTH_SOCK" or told.startswith("$"):
+        return os.environ.get(told.removeprefix("$"), "")
+    return _path(told, tokens)
 
 
 def _known_as(alias: str, address: str, port: int) -> str:

@@ -63,6 +63,19 @@ def test_an_unknown_key_is_refused_with_the_line_that_makes_it_known(file: Path,
     assert "SHA256:" in caught.value.details
 
 
+def test_an_authority_that_is_trusted_for_the_host_is_told_because_its_signature_is_not_read(file: Path) -> None:
+    file.write_text(line("10.0.0.*", OTHER, "@cert-authority "))
+    with pytest.raises(UnreachableError, match="not known") as caught:
+        shown(a_way(file))
+    assert caught.value.details.splitlines()[1:] == [
+        f"{file} trusts an authority for it (@cert-authority), and kcluster reads no host certificates"
+    ]
+    file.write_text(line("10.0.0.9", OTHER, "@cert-authority "))
+    with pytest.raises(UnreachableError) as caught:
+        shown(a_way(file))
+    assert "authority" not in caught.value.details
+
+
 def test_a_changed_key_is_refused_with_the_lines_that_replace_it(file: Path) -> None:
     file.write_text(line("[10.0.0.1]:2222"))
     with pytest.raises(UnreachableError, match="has changed") as caught:

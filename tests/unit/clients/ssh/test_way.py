@@ -54,6 +54,27 @@ def test_a_proxy_command_is_filled_in(tmp_path: Path) -> None:
     assert way(Login("h1", "10.0.0.3", 99, "me", arguments=said)).proxy_command == "nc 10.0.0.3 99 me %"
 
 
+@pytest.mark.parametrize(
+    ("written", "socket"),
+    [
+        ("", "/run/usual"),
+        ("IdentityAgent SSH_AUTH_SOCK", "/run/usual"),
+        ("IdentityAgent $OTHER_SOCK", "/run/other"),
+        ("IdentityAgent $UNSET_SOCK", ""),
+        ("IdentityAgent /run/%h.sock", "/run/far.sock"),
+        ('IdentityAgent "/run/my agent"', "/run/my agent"),
+        ("IdentityAgent none", ""),
+    ],
+)
+def test_the_agent_is_the_one_that_the_configuration_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, socket: str
+) -> None:
+    monkeypatch.setenv("SSH_AUTH_SOCK", "/run/usual")
+    monkeypatch.setenv("OTHER_SOCK", "/run/other")
+    monkeypatch.delenv("UNSET_SOCK", raising=False)
+    assert way(Login("h1", "far", arguments=config(tmp_path, f"{written}\n"))).agent == socket
+
+
 def test_arguments_that_ssh_does_not_know_are_refused_with_its_own_words() -> None:
     with pytest.raises(InventoryError, match="h1") as caught:
         way(Login("h1", "far", arguments=("-o", "Colour=green")))
