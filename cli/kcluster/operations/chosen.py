@@ -10,6 +10,7 @@ from kcluster.model.finding import some
 from kcluster.model.names import nearest
 from kcluster.model.node import Kind
 from kcluster.operations.diagnosing import Unit, unit_of, units
+from kcluster.variables.titles import other_owner
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
@@ -42,8 +43,8 @@ def stages(nodes: Sequence[Node]) -> list[list[Node]]:
     return [stage for stage in found if stage]
 
 
-def installed(nodes: Sequence[Node], hosts: Connections) -> dict[str, Unit]:
-    """The unit of each node; an error when one is not there at all."""
+def installed(cluster: Cluster, nodes: Sequence[Node], hosts: Connections) -> dict[str, Unit]:
+    """The unit of each node; an error when one is not there at all, or is another cluster's."""
     there = units(nodes, hosts)
     missing = [f"{node.name} on {node.host.name}" for node in nodes if there[node.name].active == "missing"]
     if missing:
@@ -52,4 +53,10 @@ def installed(nodes: Sequence[Node], hosts: Connections) -> dict[str, Unit]:
             details=f"there is no unit {', '.join(sorted({unit_of(node) for node in nodes}))}",
             resolution="kcluster provision -i INV",
         )
+    for node in nodes:
+        if owner := other_owner(f"Description={there[node.name].description}", cluster.name):
+            raise RefusedError(
+                f"{unit_of(node)} on {node.host.name} belongs to the cluster {owner}, this one is {cluster.name}",
+                resolution=f"correct ansible_host of {node.host.name}; kcluster explain unit-owner tells more",
+            )
     return there

@@ -27,7 +27,7 @@ _BEGIN = f"echo '{_CUT}'\n"
 _LINES = 12
 _LISTENING = re.compile(r"^\s*\d+: [0-9A-F]+:(?P<port>[0-9A-F]{4}) ", re.MULTILINE)
 _HOLDER = re.compile(r'\("(?P<program>[^"]+)",pid=(?P<pid>\d+)')
-_ASKED = ("Id", "LoadState", "ActiveState", "SubState", "Result", "ExecMainStatus", "NRestarts")
+_ASKED = ("Id", "Description", "LoadState", "ActiveState", "SubState", "Result", "ExecMainStatus", "NRestarts")
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,8 @@ class Unit:
     status: str = ""
     """The exit code of its last process."""
     restarts: int = 0
+    description: str = ""
+    """What it says of itself: "Kafka broker 1 of staging"."""
 
     @property
     def running(self) -> bool:
@@ -247,6 +249,7 @@ def _unit(facts: Mapping[str, str]) -> Unit:
         result=facts.get("Result", ""),
         status=facts.get("ExecMainStatus", ""),
         restarts=int(facts.get("NRestarts") or 0),
+        description=facts.get("Description", ""),
     )
 
 

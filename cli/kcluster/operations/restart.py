@@ -22,7 +22,7 @@ REASON = "asked for"
 def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> list[Node]:
     """What would be restarted; what cannot be made safe is refused before anybody is asked."""
     nodes = chosen(gates.cluster, names)
-    installed(nodes, hosts)
+    installed(gates.cluster, nodes, hosts)
     refuse_unsafe(gates, [[node] for node in nodes])
     return nodes
 

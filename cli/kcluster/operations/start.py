@@ -51,7 +51,7 @@ class Started(Result):
 def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> Starts:
     """What would be started."""
     nodes = chosen(gates.cluster, names)
-    found: Mapping[str, Unit] = installed(nodes, hosts)
+    found: Mapping[str, Unit] = installed(gates.cluster, nodes, hosts)
     return Starts(tuple(nodes), tuple(node for node in nodes if not found[node.name].running))
 
 

@@ -62,7 +62,7 @@ class Stopped(Result):
 def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> Stops:
     """What would be stopped; what cannot be made safe is refused before anybody is asked."""
     nodes = chosen(gates.cluster, names)
-    found = installed(nodes, hosts)
+    found = installed(gates.cluster, nodes, hosts)
     running = tuple(node for node in nodes if found[node.name].running)
     whole = len(nodes) == len(gates.cluster.every_node)
     if not whole:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from kcluster.errors import RefusedError
 from kcluster.model.engine import Engine, Master, Worker
-from kcluster.operations.chosen import chosen, stages
-from tests.unit.operations.hosts import HOSTS, TRIO
+from kcluster.operations.chosen import chosen, installed, stages
+from tests.unit.operations.hosts import BROKERS, HOSTS, RUNNING, TRIO, Hosts
 
 ENGINE = Engine("trio", (Master(host=HOSTS[0]),), (Worker(host=HOSTS[0]), Worker(host=HOSTS[1])))
 CLUSTER = replace(TRIO, engine=ENGINE)
@@ -33,3 +36,10 @@ def test_keepers_start_first_then_brokers_then_masters_then_workers() -> None:
         ["spark-worker"] * 2,
     ]
     assert stages(ENGINE.workers) == [list(ENGINE.workers)]
+
+
+def test_units_of_another_cluster_are_left_to_it() -> None:
+    there = {("h2", "kafka"): {**RUNNING, "Description": "Kafka broker 2 of staging"}}
+    assert installed(TRIO, BROKERS[:1], Hosts(there))["broker-1"].running
+    with pytest.raises(RefusedError, match="kafka on h2 belongs to the cluster staging, this one is trio"):
+        installed(TRIO, BROKERS, Hosts(there))
