@@ -5,18 +5,59 @@ from __future__ import annotations
 import json
 import signal
 import time
+from collections.abc import Callable
+from glob import glob
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.hosts.fleet import SOLO, TRIO_ZK, Fleet, NewFleet
+from tests.hosts.fleet import SOLO, SOLO_KRAFT, TRIO_ZK, Fleet, NewFleet
 from tests.hosts.under_load import under_load
 from tests.lab import faults
 
-MOMENTS = range(1, 11)
-"""Lines of the journal after which the control node dies: from the lock to the proof."""
+Reached = Callable[[Fleet], bool]
+
+
+def noted(lines: int) -> Reached:
+    """The first run's journal has that many lines."""
+
+    def reached(fleet: Fleet) -> bool:
+        journal = fleet.home / "clusters/solo/journal/1.jsonl"
+        return journal.exists() and journal.read_bytes().count(b"\n") >= lines
+
+    return reached
+
+
+def there(pattern: str, least: int = 1, *, without: str = "") -> Reached:
+    """The host has that many files like this, and still none of those."""
+
+    def reached(fleet: Fleet) -> bool:
+        root = fleet.lab.host("h1").root
+        found, too_late = (len(glob(str(root / each))) for each in (pattern, without or "none"))
+        return found >= least and not too_late
+
+    return reached
+
+
+UNPACKED = "opt/kafka/.*.partial/libs/*.jar"
+UNIT = "etc/systemd/system/kafka.service"
+FORMATTED = "var/lib/kafka*/meta.properties"
+
+MOMENTS: dict[str, tuple[str, Reached]] = {
+    "the lock is held": (SOLO, noted(1)),
+    "line 4": (SOLO, noted(4)),
+    "line 7": (SOLO, noted(7)),
+    "line 10": (SOLO, noted(10)),
+    "unpacking begins": (SOLO, there("opt/kafka/.*.partial")),
+    "configuration is written": (SOLO, there("etc/kafka/*.properties")),
+    "the first server starts": (SOLO, there("var/lib/zookeeper/version-2")),
+    "half unpacked": (SOLO_KRAFT, there(UNPACKED, 50)),
+    "formatting goes on": (SOLO_KRAFT, there(UNIT, without=FORMATTED)),
+    "a node is formatted, none runs": (SOLO_KRAFT, there(FORMATTED, without="var/lib/kafka*/__cluster_metadata-0")),
+}
+"""When the control node dies in a first run: four lines of its journal, and six states of the host between them."""
 
 
 def provision(fleet: Fleet, *args: str, **more: Any) -> Any:
@@ -34,12 +75,11 @@ def until(fleet: Fleet, seconds: float = 90) -> None:
         assert time.monotonic() < deadline, fleet.run("status", "-i", str(fleet.inventory), check=False).stdout
 
 
-def killed_after(fleet: Fleet, lines: int) -> bool:
-    """Begin a first run, and kill it once its journal has that many lines; whether it was still at work then."""
+def killed_at(fleet: Fleet, reached: Reached) -> bool:
+    """Begin a first run, and kill it at a moment; whether it was still at work then."""
     run = fleet.process("provision", "-i", str(fleet.inventory), "--yes")
-    journal = fleet.home / "clusters/solo/journal/1.jsonl"
-    while run.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= lines):
-        time.sleep(0.01)
+    while run.poll() is None and not reached(fleet):
+        time.sleep(0.005)
     at_work = run.poll() is None
     run.send_signal(signal.SIGKILL)
     run.communicate()
@@ -47,14 +87,15 @@ def killed_after(fleet: Fleet, lines: int) -> bool:
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_the_next_run_repairs_what_a_killed_control_node_left(fleet: NewFleet, moment: int) -> None:
-    solo = fleet(1, SOLO)
-    assert killed_after(solo, moment)
+def test_the_next_run_repairs_what_a_killed_control_node_left(fleet: NewFleet, moment: str) -> None:
+    cluster, reached = MOMENTS[moment]
+    solo = fleet(1, cluster)
+    assert killed_at(solo, reached), f"the run ended without the moment: {moment}"
 
     result = provision(solo)
     assert result["holds"] is True
     assert all_run(solo)
-    left = solo.lab.ssh("h1", "ls -A /opt/kafka /etc/kafka /var/lib/kafka /var/lib/zookeeper")
+    left = solo.lab.ssh("h1", "ls -A /opt/kafka /etc/kafka /var/lib/[kz]*")
     assert ".partial" not in left
     assert ".new" not in left
     outcomes = [run["outcome"] for run in json.loads(solo.run("history", "-n", "solo", "-o", "json").stdout)["runs"]]

@@ -41,7 +41,7 @@ class Staging:
             "HOME": str(self.home),
             "KCLUSTER_CACHE": os.environ.get("KCLUSTER_CACHE", str(Path.home() / ".cache/kcluster")),
             "KCLUSTER_HOME": str(self.fleet.home),
-            "KCLUSTER_SSH_KEY": self.fleet.lab.image.key.read_text(),
+            "KCLUSTER_SSH_KEY": self.fleet.lab.host("h1").image.key.read_text(),
             "KCLUSTER_KNOWN_HOSTS": "staging1.example.com ssh-ed25519 AAAA",
             "KCLUSTER_VAULT_PASSWORD": PASSWORD,
             "ARTIFACTS": str(artifacts or self.artifacts),

@@ -25,7 +25,8 @@ FAULTS = {
 
 def up(words: argparse.Namespace) -> None:
     """Make a lab of N hosts and boot them."""
-    lab = Lab.create(words.name, words.hosts, base_image(Recipe(words.suite, java=not words.no_java)))
+    images = [base_image(Recipe(suite, java=not words.no_java)) for suite in words.suite]
+    lab = Lab.create(words.name, words.hosts, *images)
     lab = lab.keep(Process.of(words.owner) if words.owner else None)
     for host in lab.hosts:
         print(f"{host.name}  {host.address}")
@@ -80,6 +81,14 @@ def usage(name: str) -> str:
     return " ".join([name, *(p.name.upper() if p.default is optional else f"[{p.name.upper()}]" for p in parameters)])
 
 
+def suites(words: str) -> list[str]:
+    """Debian releases, with commas between them."""
+    found = words.split(",")
+    if unknown := [suite for suite in found if suite not in JAVA]:
+        raise argparse.ArgumentTypeError(f"{unknown[0]} is none of {', '.join(JAVA)}")
+    return found
+
+
 def parser() -> argparse.ArgumentParser:
     """The words of the command."""
     root = argparse.ArgumentParser(prog="./run lab", description=__doc__)
@@ -90,7 +99,12 @@ def parser() -> argparse.ArgumentParser:
         own.add_argument("--name", default="lab", help="the lab's name (lab)")
         if verb is up:
             own.add_argument("hosts", type=int)
-            own.add_argument("--suite", default="bookworm", choices=JAVA, help="the Debian release (bookworm)")
+            own.add_argument(
+                "--suite",
+                type=suites,
+                default="bookworm",
+                help="the hosts' Debian release, or several in turn (bookworm)",
+            )
             own.add_argument("--owner", type=int, metavar="PID", help="the process whose end takes the lab away")
             own.add_argument("--no-java", action="store_true", help="hosts without Java")
         if verb is ssh:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
 
 import yaml
@@ -34,13 +35,14 @@ class Lab:
     name: str
     subnet: int
     size: int
-    image: Image
+    images: tuple[Image, ...]
+    """What the hosts are made from, in turn."""
     owner: Process | None = None
 
     @classmethod
-    def create(cls, name: str, size: int, image: Image) -> Lab:
-        """Make a lab and boot its hosts; it goes away when this process ends, however it ends, unless it is kept."""
-        lab = cls._claim(name, size, image)
+    def create(cls, name: str, size: int, *images: Image) -> Lab:
+        """Make a lab of images in turn, and boot it; it goes when this process ends, however it ends, unless kept."""
+        lab = cls._claim(name, size, images)
         try:
             with changing():
                 lab._make()
@@ -59,7 +61,8 @@ class Lab:
         except FileNotFoundError:
             raise LabError(f"there is no lab {name}", resolution="./run lab up 3") from None
         owner = Process(*facts["owner"]) if facts["owner"] else None
-        return cls(name, facts["subnet"], facts["size"], Image(Path(facts["image"])), owner)
+        images = tuple(Image(Path(folder)) for folder in facts["image"].split(os.pathsep))
+        return cls(name, facts["subnet"], facts["size"], images, owner)
 
     @classmethod
     def all(cls) -> list[Lab]:
@@ -80,7 +83,7 @@ class Lab:
     def hosts(self) -> list[Host]:
         """All its hosts, on or off."""
         cables = [Cable(self.network, f"h{number}", 10 + number) for number in range(1, self.size + 1)]
-        return [Host(cable, self.folder / cable.host, self.image) for cable in cables]
+        return [Host(cable, self.folder / cable.host, image) for cable, image in zip(cables, cycle(self.images))]
 
     @property
     def inventory(self) -> Path:
@@ -138,7 +141,7 @@ class Lab:
             disk.remove(self.folder)
 
     @classmethod
-    def _claim(cls, name: str, size: int, image: Image) -> Lab:
+    def _claim(cls, name: str, size: int, images: tuple[Image, ...]) -> Lab:
         _check(name, size)
         with changing():
             others = cls.all()
@@ -146,14 +149,15 @@ class Lab:
             if name in taken:
                 raise LabError(f"there is a lab {name} already", resolution=f"./run lab down --name {name}")
             make_room(size + sum(lab.size for lab in others))
-            lab = cls(name, min(set(range(256)) - set(taken.values())), size, image, Process.of(os.getpid()))
+            lab = cls(name, min(set(range(256)) - set(taken.values())), size, images, Process.of(os.getpid()))
             lab.folder.mkdir(exist_ok=True)
             lab._record()
         return lab
 
     def _record(self) -> None:
         owner = [self.owner.pid, self.owner.start] if self.owner else None
-        facts = {"subnet": self.subnet, "size": self.size, "image": str(self.image.folder), "owner": owner}
+        folders = os.pathsep.join(str(image.folder) for image in self.images)
+        facts = {"subnet": self.subnet, "size": self.size, "image": folders, "owner": owner}
         write(self.folder / "lab.json", json.dumps(facts))
 
     def _make(self) -> None:
@@ -176,7 +180,7 @@ class Lab:
             host.name: {
                 "ansible_host": host.address,
                 "ansible_user": "root",
-                "ansible_ssh_private_key_file": str(self.image.key),
+                "ansible_ssh_private_key_file": str(host.image.key),
                 "ansible_ssh_common_args": " ".join(host.ssh.options),
                 # another lab had these addresses a minute ago, and ssh's kept connections go by address
                 "ansible_control_path_dir": str(self.folder / "ssh"),

@@ -86,6 +86,11 @@ def test_every_host_has_the_common_folder_where_this_machine_has_it(trio: Lab) -
     assert "17" in trio.ssh("h1", "java -version 2>&1")
 
 
+def test_hosts_are_made_from_images_in_turn(tmp_path: Path) -> None:
+    images = (Image(tmp_path / "bookworm"), Image(tmp_path / "trixie"))
+    assert [host.image for host in Lab("mixed", 1, 3, images).hosts] == [*images, images[0]]
+
+
 def test_hosts_know_each_other_and_nothing_else(trio: Lab) -> None:
     assert trio.ssh("h1", "getent ahostsv4 h2").split()[0] == trio.host("h2").address
     assert "SSH-2.0" in trio.ssh("h1", "head -c 7 </dev/tcp/h2/22")
