@@ -145,7 +145,7 @@ def _prepared(kafka: Kafka, folder: Path, asked: Mapping[str, Any], wish: Wish, 
     metadata = kafka.metadata()
     known = of_metadata(metadata)
     read = preflight.present(known, asked["topics"])
-    _places(asked, place.master, str(metadata.cluster_id), shared_path=wish.shared_path)
+    _places(folder, asked, place.master, str(metadata.cluster_id), shared_path=wish.shared_path)
     told = {**place.settings(asked["spark"], progress), **asked["spark"]} if spark else {}
     jars = (connector.jars(progress), connector.extra(progress, asked)) if spark else ([], [])
     preflight.written(kafka, known, _outputs(asked), read[0], progress, dry=wish.dry_run)
@@ -179,13 +179,18 @@ def _not_running(folder: Path) -> None:
             f"the job {job.name} runs already (pid {job.record.process.pid})",
             resolution=f"kcluster job status {job.name}, kcluster job stop {job.name}, or another --name",
         )
+    if jobs.in_use(folder / f"{folder.name}.lock"):
+        raise LockedError(
+            f"the job {folder.name} runs already, from a line that a dry run printed",
+            resolution=f"touch {folder / 'stop'}: it ends after the batch in hand; or another --name",
+        )
 
 
-def _places(asked: Mapping[str, Any], master: str, cluster_id: str, *, shared_path: bool) -> None:
+def _places(folder: Path, asked: Mapping[str, Any], master: str, cluster_id: str, *, shared_path: bool) -> None:
     """Checkpoint and sink: reachable by every worker, nobody else's, and fit to be written."""
     checkpoint, sink = asked.get("checkpoint", ""), asked.get("sink", {}).get("path", "")
     places.shared((sink, checkpoint), master or LOCAL, promised=shared_path)
-    places.unclaimed(asked["name"], checkpoint, sink)
+    places.unclaimed(folder, checkpoint, sink)
     if sink:
         places.writable(sink)
     if checkpoint:
