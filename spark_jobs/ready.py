@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from spark_jobs import journal, offsets, transform
 from spark_jobs.causes import Refused
 from spark_jobs.folder import Folder
+from spark_jobs.sinks.parquet import is_row
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from spark_jobs.settings.ingest import Settings
     from spark_jobs.sinks.base import Sink
 
-SCHEMA = "_kcluster/schema.json"
+SCHEMA = f"{journal.OWN}/schema.json"
 """The columns of a table, the folders they are in, and the format."""
 
 ANEW = "to begin anew, give the job a new checkpoint and a new sink.path"
@@ -74,7 +75,7 @@ def _together(sink: Sink, checkpoint: Folder) -> None:
     life, begun, done = offsets.identity(checkpoint), offsets.begun(checkpoint), offsets.committed(checkpoint)
     table = sink.folder
     described = journal.newest(table)
-    if described < 0 and not table.exists(SCHEMA) and any(_is_data(name) for name in table.files("")):
+    if described < 0 and not table.exists(SCHEMA) and any(map(is_row, table.files(""))):
         raise Refused(f"{table.path} holds files that no job of this kind wrote", "give the job another sink.path")
     if done > described:
         raise Refused(
@@ -95,10 +96,6 @@ def _last(sink: Sink, described: int) -> tuple[int, str]:
         return mark.batch, mark.checkpoint
     told = journal.load(sink.folder, described)
     return described, told["checkpoint"] if told else ""
-
-
-def _is_data(name: str) -> bool:
-    return name.endswith(".parquet") and not name.startswith("_")
 
 
 def _fits(columns: StructType, settings: Settings, table: Folder) -> dict[str, Any]:
