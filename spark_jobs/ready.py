@@ -10,7 +10,7 @@ from spark_jobs.folder import Folder
 from spark_jobs.sinks.parquet import is_row
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
     from spark_jobs.settings.ingest import Settings
@@ -42,10 +42,37 @@ def _columns(spark: SparkSession, settings: Settings) -> StructType:
             kind = opened.selectExpr(rule).schema[0].dataType.simpleString()
             if kind != "boolean":
                 raise Refused(f"rules.{name}: {rule} is {kind}, and not true or false", "correct the job's file")
+        _steady(opened, settings)
         return transform.rows(transform.judged(records, settings)).schema
     except AnalysisException as problem:
         where, what = _wrong(spark, settings), str(problem).strip().splitlines()[0]
         raise Refused(f"{where}: {what}", "correct the job's file") from problem
+
+
+def _steady(opened: DataFrame, settings: Settings) -> None:
+    """Refuse a rule that may say one thing of a record now and another later: a batch is looked at twice."""
+    wavering: set[str] = set()
+    for name, expression in settings.columns.items():
+        if _wavers(opened, expression, wavering):
+            wavering.add(name)
+    for name, rule in settings.rules.items():
+        if _wavers(opened, rule, wavering):
+            raise Refused(
+                f"rules.{name}: {rule} depends on the clock or on chance, and may be true now and false later",
+                "compare with _timestamp, the time that Kafka has of the record",
+            )
+
+
+def _wavers(opened: DataFrame, expression: str, wavering: set[str]) -> bool:
+    """Whether an expression, or a column that it looks at, depends on the clock or on chance."""
+    jvm: Any = opened.sparkSession._jvm
+    clock = getattr(jvm.org.apache.spark.sql.catalyst.trees, "TreePattern$").__getattr__("MODULE$").CURRENT_LIKE()
+    told = opened.selectExpr(expression)._jdf.queryExecution().analyzed().expressions().head()
+    columns = told.references().iterator()
+    used = set()
+    while columns.hasNext():
+        used.add(columns.next().name())
+    return bool(used & wavering) or not told.deterministic() or told.containsPattern(clock)
 
 
 def _wrong(spark: SparkSession, settings: Settings) -> str:
