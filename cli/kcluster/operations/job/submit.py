@@ -213,9 +213,9 @@ def _write(folder: Path, asked: Mapping[str, Any], clients: Mapping[str, Any], p
     (folder / "stop").unlink(missing_ok=True)
 
 
-def _outputs(asked: Mapping[str, Any]) -> list[str]:
-    """The topics that the job writes to, and that may be created for it."""
-    return [asked[key] for key in sorted(WRITTEN.keys() & asked.keys())]
+def _outputs(asked: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
+    """The topics that the job writes to, and how they are made where they are not there yet."""
+    return {asked[key]: preflight.OUTPUTS.get(key, {}) for key in sorted(WRITTEN.keys() & asked.keys())}
 
 
 def _without_empty(value: Any) -> Any:
