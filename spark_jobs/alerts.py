@@ -23,8 +23,9 @@ What time it is
 How each alert comes to be told once
   All trucks are in the driver's memory. A batch of Spark, or a look at a quiet topic, is a step. A step writes its
   number, the trucks and its alerts to a file in the checkpoint; then the alerts go to the topic, in one transaction
-  with the number of the step. Whoever goes on after a crash reads the newest file, sends its alerts unless the number
-  says that they are there, and passes over batches that are part of it. Readers must be `read_committed`.
+  with the number of the step; then a note in the checkpoint says so. Whoever goes on after a crash reads the newest
+  file, sends its alerts unless the note or the number says that they are there, and passes over batches that are
+  part of it. Readers must be `read_committed`.
 
 How much that is for: a batch's positions pass through the driver (`batch.max_records`), and so do all trucks with each
 step: tens of thousands of trucks, not millions.
@@ -144,9 +145,10 @@ class Office:
 
     def publish(self) -> None:
         """Send what the newest step has to tell, unless that was done."""
-        told = self.memory.newest.get("alerts")
-        if told:
-            self._publisher.send(lambda: map(self._message, told), self.memory.newest["step"])
+        told, step = self.memory.newest.get("alerts"), self.memory.newest["step"]
+        if told and step > self.memory.told:
+            self._publisher.send(lambda: map(self._message, told), step)
+            self.memory.tell()  # brokers forget the number in the topic after a week in which nothing was told
 
     def counts(self, number: int) -> dict[str, Any]:
         """What to say of a batch."""

@@ -6,7 +6,7 @@ spark-submit --jars KAFKA_CONNECTOR_JARS spark_jobs/run.py job.json --bootstrap 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,24 +48,26 @@ def audit(spark: SparkSession, settings: Settings, topics: Topics) -> dict[str, 
     batches = _finished(table)
     partitions = _read(batches)
     anew = owner.renewed(checkpoint.load(owner.FILE) or {}, topics.ids(settings.topics))
-    problems = [*anew, *_sequence(batches, committed), *_holes(batches)]
+    life = offsets.identity(checkpoint)
+    problems = [*anew, *_foreign(batches, life), *_sequence(batches, committed), *_holes(batches)]
     if (rows := sinks.of(spark, settings.sink, table).rows()) is not None:
         _rows(rows, partitions, _in_hand(table, checkpoint, batches))
-    life = offsets.identity(checkpoint)
     own = (each for each in topics.letters(settings.dead_letters) if each.get("checkpoint") == life)
     _letters(own, partitions)
     _explain(topics, settings, partitions)
+    expired = _expired(topics, settings.dead_letters, batches, partitions.values())
     problems += [problem for partition in partitions.values() for problem in partition.problems()]
-    return _result(list(partitions.values()), [*problems, *_absent(batches, partitions.values())])
+    return _result(list(partitions.values()), [*problems, *_absent(batches, partitions.values(), expired)], expired)
 
 
-def _result(partitions: list[Partition], problems: list[str]) -> dict[str, Any]:
+def _result(partitions: list[Partition], problems: list[str], expired: int) -> dict[str, Any]:
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return {
         "ok": not problems,
         "partitions": [each.report() for each in sorted(partitions, key=lambda one: (one.topic, one.partition))],
         "cause": f"{problems[0]}{more}" if problems else "",
         "problems": problems,
+        "expired": expired,
     }
 
 
@@ -101,6 +103,13 @@ def _spans(batches: Iterable[dict[str, Any]]) -> Iterator[tuple[str, int, int, i
 
 def _at(partitions: Partitions, topic: str, partition: int) -> Partition:
     return partitions.setdefault((topic, partition), Partition(topic, partition))
+
+
+def _foreign(batches: list[dict[str, Any]], life: str) -> Iterator[str]:
+    """Batches that another checkpoint's job described."""
+    for batch in batches:
+        if batch["checkpoint"] != life:
+            yield f"{_batches(batch['first'], batch['batch'])} in the table is of another checkpoint"
 
 
 def _sequence(batches: list[dict[str, Any]], committed: int) -> Iterator[str]:
@@ -188,9 +197,25 @@ def _explain(topics: Topics, settings: Settings, partitions: Partitions) -> None
             each.skipped = missing.without(each.gone).without(held)
 
 
-def _absent(batches: list[dict[str, Any]], partitions: Iterable[Partition]) -> Iterator[str]:
+def _expired(topics: Topics, letters: str, batches: list[dict[str, Any]], partitions: Collection[Partition]) -> int:
+    """How many dead letters their topic no longer keeps, when they are all that is missing: those are no loss."""
+    sent = sum(int(batch["dead"]) for batch in batches) - sum(len(each.dead) for each in partitions)
+    missing = sum(len(each.missing()) for each in partitions) - _recordless(batches)
+    lost = sum(len(each.lost()) for each in partitions)
+    if not 0 < sent == missing >= lost or not topics.shortened(letters):
+        return 0
+    for each in partitions:
+        each.expired = each.lost()
+    return sent
+
+
+def _absent(batches: list[dict[str, Any]], partitions: Iterable[Partition], expired: int) -> Iterator[str]:
     """What the topic no longer holds, but was written: nobody can tell from the topic that it is missing."""
-    absent = sum(batch["read"] - batch["rows"] - batch["dead"] for batch in batches)
-    unheld = sum(len(each.gone) + len(each.skipped) for each in partitions)
-    if unheld > absent:
-        yield f"{unheld - absent} records were written or sent when they were read, and are not there now"
+    unheld = sum(len(each.gone) + len(each.skipped) + len(each.expired) for each in partitions)
+    if (surplus := unheld - _recordless(batches) - expired) > 0:
+        yield f"{surplus} records were written or sent when they were read, and are not there now"
+
+
+def _recordless(batches: list[dict[str, Any]]) -> int:
+    """Offsets at which there was no record when they were read."""
+    return sum(int(batch["read"]) - batch["rows"] - batch["dead"] for batch in batches)

@@ -107,14 +107,16 @@ class Partition:
     """Missing, and deleted from the topic."""
     skipped: Offsets = field(default_factory=Offsets)
     """Missing, and the topic has no record there: compacted, or a transaction's mark."""
+    expired: Offsets = field(default_factory=Offsets)
+    """Missing, and dead letters that their topic no longer keeps."""
 
     def missing(self) -> Offsets:
         """Read, and neither a row nor a dead letter."""
         return self.read.without(self.rows).without(self.dead)
 
     def lost(self) -> Offsets:
-        """Missing although the topic has them."""
-        return self.missing().without(self.gone).without(self.skipped)
+        """Missing although the topic has them, and their dead letters should be there."""
+        return self.missing().without(self.gone).without(self.skipped).without(self.expired)
 
     def duplicates(self) -> list[int]:
         """Offsets that are there more than once, the first ones of them."""

@@ -71,6 +71,16 @@ CAUSES = (
         "TLS to the brokers fails",
         "correct the certificates (--client-config FILE, or kafka_client_properties), then submit it again",
     ),
+    (
+        r"MSG_SIZE_TOO_LARGE|RecordTooLargeException",
+        "the topic that the job writes to does not take a message as large as a record that it read",
+        "kcluster topic alter TOPIC -c max.message.bytes=67108864 (dead letters or alerts), then submit it again",
+    ),
+    (
+        r"_FENCED\b",
+        "another process wrote in the name of this job",
+        "see that it runs once only, then submit it again",
+    ),
     (r"TopicAuthorizationException|AUTHORIZATION_FAILED", "this user may not do that", "ask for an ACL for this user"),
     (
         r"TimeoutException.*(node assignment|fetch topic metadata|describeTopics)|Connection to node .* established"

@@ -7,6 +7,7 @@ progress.jsonl   a line for each batch; when there are very many, those of befor
 state.json       starting, running, finished, stopped or failed; of a failed one the cause
 stop             somebody wants it to end after the batch in hand
 driver.log       what Spark and the job wrote
+NAME.lock        held while the job runs (alone.py)
 """
 
 from __future__ import annotations

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
+from spark_jobs.causes import Refused
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+GONE = "another job wrote there, or somebody deleted it; put it back, or begin anew with a new checkpoint and sink.path"
 
 
 class Folder:
@@ -53,9 +57,11 @@ class Folder:
 
     def move(self, name: str, to: str) -> None:
         """Put a file in its place; one that stood there goes away, one that is there already stays."""
-        if not self._files.exists(self._at(name)):
-            return
         target = self._at(to)
+        if not self._files.exists(self._at(name)):
+            if not self._files.exists(target):
+                raise Refused(f"{self.within(name)} is gone, and was not moved to {self.within(to)}", GONE)
+            return
         self._files.mkdirs(target.getParent())
         self._files.delete(target, False)
         if not self._files.rename(self._at(name), target):

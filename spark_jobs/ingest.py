@@ -27,9 +27,16 @@ if TYPE_CHECKING:
 
 
 GONE = "to go on without them set when_data_is_gone: continue in the job's file; `kcluster job audit` names them"
+WAVERING = (
+    "the rules were changed while a batch was in hand, or they depend on the clock or on chance: put back what"
+    " the job's file said, or correct it, and submit the job again"
+)
 
 LETTERS = 10_000
 """Dead letters in one file: the most that are in the driver's memory at once."""
+
+TOLD = 100
+"""How many of the last batches are remembered for their lines of progress: Spark remembers as many."""
 
 
 def run(settings: Settings, bootstrap: str, desk: Desk, *, once: bool) -> str:
@@ -43,11 +50,13 @@ def run(settings: Settings, bootstrap: str, desk: Desk, *, once: bool) -> str:
     owner.claim(checkpoint, desk.owner())
     ready.check(spark, settings, sink, checkpoint)
     batches = Batches()
+    counts: dict[int, dict[str, Any]] = {}
 
     def take(records: DataFrame, number: int) -> None:
         with batches.one():
             letters = Letters(settings.name, offsets.identity(checkpoint), settings.dead_letters, client)
-            ingest(records, number, settings, sink, checkpoint, letters)
+            counts[number] = _counts(ingest(records, number, settings, sink, checkpoint, letters))
+            counts.pop(number - TOLD, None)
 
     records = source.stream(spark, settings, bootstrap, desk.clients("java"))
     trigger = {"availableNow": True} if once else {"processingTime": interval(settings.every)}
@@ -55,7 +64,7 @@ def run(settings: Settings, bootstrap: str, desk: Desk, *, once: bool) -> str:
     query = writer.queryName(settings.name).option("checkpointLocation", settings.checkpoint).start()
     desk.say("running", web=spark.sparkContext.uiWebUrl)
     try:
-        return follow(query, desk, batches, lambda number: _counts(table, number))
+        return follow(query, desk, batches, lambda number: counts.get(number, {}))
     except StreamingQueryException as problem:
         if gone := Topics(settings.name, client).gone(offsets.reached(checkpoint)):
             raise Refused(f"records were deleted before they were read: {', '.join(gone)}", GONE) from problem
@@ -64,19 +73,22 @@ def run(settings: Settings, bootstrap: str, desk: Desk, *, once: bool) -> str:
 
 def ingest(
     records: DataFrame, number: int, settings: Settings, sink: Sink, checkpoint: Folder, letters: Letters
-) -> None:
+) -> dict[str, Any]:
     """One batch, also one that a run before began: written, described, published, and its dead letters sent."""
-    table = sink.folder
+    table, life = sink.folder, offsets.identity(checkpoint)
     journal.fold(table, number)
     batch = table.load(journal.description(number))
     if batch is None:
         batch = _written(records, number, settings, sink, checkpoint)
         table.save(journal.description(number), batch)
+    if batch["checkpoint"] != life:
+        raise Refused(f"the sink {table.path} has a batch {number} of another checkpoint", ready.ANEW)
     sink.publish(batch)
     if batch["dead"] and table.exists(_dead(number)):  # they go away only after they were sent
         letters.send(lambda: _letters(records.sparkSession, table, number), number)
     table.remove(f"{journal.STAGED}/{number}")
     table.remove(_dead(number))
+    return batch  # type: ignore[no-any-return]
 
 
 def _written(records: DataFrame, number: int, settings: Settings, sink: Sink, checkpoint: Folder) -> dict[str, Any]:
@@ -86,9 +98,9 @@ def _written(records: DataFrame, number: int, settings: Settings, sink: Sink, ch
     ranges = offsets.covered(checkpoint, number)
     read, table, dead = offsets.count(ranges), sink.folder, 0
     if written.rows < read:  # records are missing among the rows: dead letters, or offsets without a record
-        letters = transform.dead_letters(judged).write.option("maxRecordsPerFile", LETTERS)
-        letters.mode("overwrite").parquet(table.within(_dead(number)))
+        fit = _set_aside(judged, table.within(_dead(number)))
         dead = records.sparkSession.read.parquet(table.within(_dead(number))).count()
+        _agree(written.rows, fit, settings)
     return {
         "first": number,
         "batch": number,
@@ -102,20 +114,37 @@ def _written(records: DataFrame, number: int, settings: Settings, sink: Sink, ch
     }
 
 
+def _set_aside(judged: DataFrame, place: str) -> int:
+    """Write the dead letters, and count at this second look at the records how many fit."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as sql
+
+    look = Observation()
+    seen = judged.observe(look, sql.count_if(sql.col("_reason").isNull()).alias("fit"))
+    letters = transform.dead_letters(seen).write.option("maxRecordsPerFile", LETTERS)
+    letters.mode("overwrite").parquet(place)
+    return int(look.get["fit"])
+
+
+def _agree(rows: int, fit: int, settings: Settings) -> None:
+    """Stop when a record fitted at one look and not at the other: it would be lost, or be a dead letter as well."""
+    # Fewer may also be what retention left for the second look, where the file says to go on without the rest.
+    if fit > rows or (fit < rows and settings.when_data_is_gone == "stop"):
+        raise Refused(f"{rows} records of the batch were written as rows, and at a second look {fit} fit", WAVERING)
+
+
 def _letters(spark: SparkSession, table: Folder, number: int) -> Iterator[Any]:
     """The dead letters of a batch, a file at a time."""
     for name in table.files(_dead(number)):
         if name.endswith(".parquet"):
-            yield from spark.read.parquet(table.within(name)).toLocalIterator()
+            yield from transform.dated(spark.read.parquet(table.within(name))).toLocalIterator()
 
 
 def _dead(number: int) -> str:
     return f"{journal.STAGED}/{number}-dead"
 
 
-def _counts(table: Folder, number: int) -> dict[str, Any]:
+def _counts(batch: dict[str, Any]) -> dict[str, Any]:
     """What a batch's description adds to its progress."""
-    batch = table.load(journal.description(number)) or {}
     # Spark counts a record once for each time it was read, so the description is asked for the records too.
-    names = {"records": "read", "rows": "rows", "dead": "dead"}
-    return {name: batch[key] for name, key in names.items() if key in batch}
+    return {"records": batch["read"], "rows": batch["rows"], "dead": batch["dead"]}

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spark_jobs.folder import Folder
 
-BATCHES, STAGED = "_kcluster/batches", "_kcluster/staged"
+OWN = "_kcluster"
+"""The folder in a table that is the job's own."""
+BATCHES, STAGED = f"{OWN}/batches", f"{OWN}/staged"
 FOLD = 100
 """Descriptions of that many batches become one, so that weeks of batches are few files."""
 
@@ -79,8 +81,9 @@ def _outermost(told: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def _summary(told: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Several batches as one; None when they do not follow on each other, which the audit is to see."""
-    if any(after["batch"] != before["batch"] + 1 for before, after in pairwise(told)):
-        return None
+    for before, after in pairwise(told):
+        if (after["batch"], after["checkpoint"]) != (before["batch"] + 1, before["checkpoint"]):
+            return None
     ranges: dict[str, dict[str, list[int]]] = {}
     for batch in told:
         for topic, partitions in batch["ranges"].items():

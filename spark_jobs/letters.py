@@ -28,7 +28,7 @@ class Letters:
             "topic": letter["_topic"],
             "partition": str(letter["_partition"]),
             "offset": str(letter["_offset"]),
-            "timestamp": letter["_timestamp"].isoformat(),
+            "timestamp": letter["_timestamp"],
         }
         return Message(_bytes(letter["_value"]), _bytes(letter["_key"]), headers)
 

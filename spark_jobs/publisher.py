@@ -16,6 +16,9 @@ PAUSE = 0.5
 TRANSACTION = 15 * 60 * 1000
 """The longest transaction that brokers allow unless told otherwise, in milliseconds."""
 
+LARGEST = 1_000_000_000
+"""Bytes of a message, as many as there may be: the topic says what is too large, not we."""
+
 
 @dataclass(frozen=True)
 class Message:
@@ -27,15 +30,19 @@ class Message:
 
 
 class Publisher:
-    """One writer into one topic; of two with the same name only the younger may write."""
+    """One writer into one topic; of two with the same name and log only the younger may write."""
 
     def __init__(self, name: str, log: str, topic: str, client: Mapping[str, Any]) -> None:
-        self.name = name
+        self.name = f"{name}-{log}"
         """The transactional id, and the group in which the numbers are committed."""
+        self.former = name
+        """The same of versions that left out the log, so that jobs of one name were in each other's way."""
         self.log = log
         """Whose numbers these are: with another log they begin anew."""
         self.topic = topic
         self.client = dict(client)
+        self._too_large: Any = None
+        """The error of a message that the topic does not take."""
 
     def prepare(self) -> None:
         """Create the topic when it is not there, with as many partitions and replicas as the brokers give."""
@@ -61,42 +68,71 @@ class Publisher:
             try:
                 return self._send(messages, number)
             except KafkaException as problem:
+                if self._too_large is not None:  # the transaction itself only says that some message did not arrive
+                    raise KafkaException(self._too_large) from problem
                 if not _passing(problem.args[0]) or time.monotonic() > deadline:
                     raise
                 time.sleep(PAUSE)
 
     def _send(self, messages: Callable[[], Iterable[Message]], number: int) -> None:
-        """Try it once, with a producer of its own: it closes whatever transaction was left open."""
-        from confluent_kafka import Consumer, Producer, TopicPartition
+        """Try it once, with a producer of its own."""
+        from confluent_kafka import TopicPartition
 
-        consumer = Consumer({**self.client, "group.id": self.name, "enable.auto.commit": False})
+        producer, consumer, done = self._opened(self.name)
         try:
-            producer = self._producer(Producer)
-            # From here on a transaction that was left open is closed, so what is committed is final.
-            (before,) = consumer.committed([TopicPartition(self.topic, 0)], WITHIN)
-            if before.offset > number and before.metadata == self.log:
+            if (done if done >= 0 else self._formerly()) > number:
                 return
             producer.begin_transaction()
             for message in messages():
                 self._produce(producer, message)
-            done = [TopicPartition(self.topic, 0, number + 1, self.log)]
-            producer.send_offsets_to_transaction(done, consumer.consumer_group_metadata(), WITHIN)
+            behind = [TopicPartition(self.topic, 0, number + 1, self.log)]
+            producer.send_offsets_to_transaction(behind, consumer.consumer_group_metadata(), WITHIN)
             producer.commit_transaction(TRANSACTION / 1000)
         finally:
             consumer.close()
 
-    def _producer(self, kind: Any) -> Any:
-        producer = kind(
+    def _opened(self, name: str) -> tuple[Any, Any, int]:
+        """A producer of that name, its group, and the number committed there for this log; -1 when there is none."""
+        from confluent_kafka import Consumer, TopicPartition
+
+        producer = self._producer(name)
+        consumer = Consumer({**self.client, "group.id": name, "enable.auto.commit": False})
+        try:
+            # The producer closed a transaction that was left open, so what is committed is final.
+            (done,) = consumer.committed([TopicPartition(self.topic, 0)], WITHIN)
+        except BaseException:
+            consumer.close()
+            raise
+        return producer, consumer, done.offset if done.metadata == self.log else -1
+
+    def _formerly(self) -> int:
+        """The number that a version committed which left out the log; only asked before there is a newer one."""
+        _, consumer, done = self._opened(self.former)
+        consumer.close()
+        return done
+
+    def _producer(self, name: str) -> Any:
+        from confluent_kafka import Producer
+
+        producer = Producer(
             {
                 **self.client,
-                "transactional.id": self.name,
+                "transactional.id": name,
                 "transaction.timeout.ms": TRANSACTION,
                 "compression.type": "lz4",
                 "linger.ms": 50,
+                "message.max.bytes": LARGEST,
+                "on_delivery": self._delivered,
             }
         )
         producer.init_transactions(WITHIN)
         return producer
+
+    def _delivered(self, error: Any, _message: Any) -> None:
+        from confluent_kafka import KafkaError
+
+        if error is not None and error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
+            self._too_large = error
 
     def _produce(self, producer: Any, message: Message) -> None:
         while True:

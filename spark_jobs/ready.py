@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 from spark_jobs import journal, offsets, transform
 from spark_jobs.causes import Refused
 from spark_jobs.folder import Folder
+from spark_jobs.sinks.parquet import is_row
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
     from spark_jobs.settings.ingest import Settings
     from spark_jobs.sinks.base import Sink
 
-SCHEMA = "_kcluster/schema.json"
+SCHEMA = f"{journal.OWN}/schema.json"
 """The columns of a table, the folders they are in, and the format."""
 
 ANEW = "to begin anew, give the job a new checkpoint and a new sink.path"
@@ -41,10 +42,37 @@ def _columns(spark: SparkSession, settings: Settings) -> StructType:
             kind = opened.selectExpr(rule).schema[0].dataType.simpleString()
             if kind != "boolean":
                 raise Refused(f"rules.{name}: {rule} is {kind}, and not true or false", "correct the job's file")
+        _steady(opened, settings)
         return transform.rows(transform.judged(records, settings)).schema
     except AnalysisException as problem:
         where, what = _wrong(spark, settings), str(problem).strip().splitlines()[0]
         raise Refused(f"{where}: {what}", "correct the job's file") from problem
+
+
+def _steady(opened: DataFrame, settings: Settings) -> None:
+    """Refuse a rule that may say one thing of a record now and another later: a batch is looked at twice."""
+    wavering: set[str] = set()
+    for name, expression in settings.columns.items():
+        if _wavers(opened, expression, wavering):
+            wavering.add(name)
+    for name, rule in settings.rules.items():
+        if _wavers(opened, rule, wavering):
+            raise Refused(
+                f"rules.{name}: {rule} depends on the clock or on chance, and may be true now and false later",
+                "compare with _timestamp, the time that Kafka has of the record",
+            )
+
+
+def _wavers(opened: DataFrame, expression: str, wavering: set[str]) -> bool:
+    """Whether an expression, or a column that it looks at, depends on the clock or on chance."""
+    jvm: Any = opened.sparkSession._jvm
+    clock = getattr(jvm.org.apache.spark.sql.catalyst.trees, "TreePattern$").__getattr__("MODULE$").CURRENT_LIKE()
+    told = opened.selectExpr(expression)._jdf.queryExecution().analyzed().expressions().head()
+    columns = told.references().iterator()
+    used = set()
+    while columns.hasNext():
+        used.add(columns.next().name())
+    return bool(used & wavering) or not told.deterministic() or told.containsPattern(clock)
 
 
 def _wrong(spark: SparkSession, settings: Settings) -> str:
@@ -74,7 +102,7 @@ def _together(sink: Sink, checkpoint: Folder) -> None:
     life, begun, done = offsets.identity(checkpoint), offsets.begun(checkpoint), offsets.committed(checkpoint)
     table = sink.folder
     described = journal.newest(table)
-    if described < 0 and not table.exists(SCHEMA) and any(_is_data(name) for name in table.files("")):
+    if described < 0 and not table.exists(SCHEMA) and any(map(is_row, table.files(""))):
         raise Refused(f"{table.path} holds files that no job of this kind wrote", "give the job another sink.path")
     if done > described:
         raise Refused(
@@ -95,10 +123,6 @@ def _last(sink: Sink, described: int) -> tuple[int, str]:
         return mark.batch, mark.checkpoint
     told = journal.load(sink.folder, described)
     return described, told["checkpoint"] if told else ""
-
-
-def _is_data(name: str) -> bool:
-    return name.endswith(".parquet") and not name.startswith("_")
 
 
 def _fits(columns: StructType, settings: Settings, table: Folder) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from typing import Any
 # spark-submit puts this file's folder first on the path; the package is one further up.
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from spark_jobs import settings  # noqa: E402
-from spark_jobs.causes import told  # noqa: E402
+from spark_jobs import alone, settings  # noqa: E402
+from spark_jobs.causes import Refused, told  # noqa: E402
 from spark_jobs.desk import Desk  # noqa: E402
 
 
@@ -56,9 +56,16 @@ def _audit(read: Any, wish: argparse.Namespace) -> int:
 
 
 def _run(read: Any, wish: argparse.Namespace) -> int:
+    """Run the job; 0 when it ended well, 1 when it failed, 7 when it runs already."""
+    try:
+        alone.in_folder(wish.folder, read.name)
+    except Refused as problem:  # what stands in the folder is of the other one
+        print(f"{problem}: {problem.advice}", file=sys.stderr)
+        return 7
     desk = Desk(wish.folder)
     desk.say("starting")
     try:
+        alone.on_checkpoint(getattr(read, "checkpoint", ""))  # the demo's producer has none
         state = import_module(f"spark_jobs.{read.job}").run(read, wish.bootstrap, desk, once=wish.once)
     except Exception as problem:  # whatever ends a job is told in one line; the whole of it goes to the log
         traceback.print_exc()

@@ -17,22 +17,38 @@ LOOK = 0.25
 """Seconds between two looks at the query and at the wish to stop."""
 
 
+class Stopping(Exception):  # noqa: N818  # no error: the end of a query that is being stopped
+    """The job is to stop, and begins no further batch."""
+
+
 class Batches:
     """Lets one batch through at a time, and none any more once the job is to stop."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._stopping = threading.Event()
 
     @contextmanager
     def one(self) -> Iterator[None]:
         """While a batch is worked on."""
-        with self._lock:
+        # Spark, asked to stop, waits for this very call: so it must not wait for the lock without end.
+        while not self._lock.acquire(timeout=LOOK):
+            self._refuse()
+        try:
+            self._refuse()
             yield
+        finally:
+            self._lock.release()
 
     def stop(self, query: StreamingQuery) -> None:
         """End the query after the batch in hand; one that Spark did not note as done is recognised next time."""
+        self._stopping.set()
         with self._lock:
             query.stop()
+
+    def _refuse(self) -> None:
+        if self._stopping.is_set():
+            raise Stopping("the job was asked to stop; the batch is for its next run")
 
 
 def follow(

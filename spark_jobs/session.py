@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 DEFAULTS = {
     "spark.sql.session.timeZone": "UTC",
+    # A value that an expression cannot take becomes null, which a rule can see; else one record would stop the job.
+    "spark.sql.ansi.enabled": "false",
     "spark.sql.streaming.minBatchesToRetain": "10",
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

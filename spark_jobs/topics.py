@@ -26,6 +26,11 @@ class Topics:
                 for message in _messages(consumer, topic, partition, low, high):
                     yield {name: (value or b"").decode() for name, value in message.headers() or ()}
 
+    def shortened(self, topic: str) -> bool:
+        """Whether a topic no longer has all that was ever in it."""
+        with self._consumer("read_committed") as consumer:
+            return any(_ends(consumer, topic, partition)[0] for partition in _partitions(consumer, topic))
+
     def held(self, topic: str, partition: int, wanted: Offsets, isolation: str) -> tuple[int, Offsets]:
         """The first offset that a partition still has, and which of the wanted offsets hold a record."""
         found = Offsets()

@@ -214,6 +214,18 @@ def locked(place: Path) -> Iterator[None]:
         yield
 
 
+def in_use(lock: Path) -> bool:
+    """Whether a job that runs holds a lock file, whoever started it; it lets go when its process ends."""
+    try:
+        with lock.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # there is none, or it is not ours to look at
+        return False
+    return False
+
+
 def note(place: Path, record: Record) -> Job:
     """Keep the record of a job that was just started."""
     save(place / "record.json", asdict(record))

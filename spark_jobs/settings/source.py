@@ -32,10 +32,12 @@ class Source:
     batch: Batch = field(default_factory=Batch)
     format: Format = field(default_factory=Format)
     columns: dict[str, str] = field(default_factory=dict)
-    """Further columns as SQL: {event_date: to_date(event_time)}."""
+    """Further columns as SQL: {event_date: to_date(event_time)}. A value that the expression cannot take becomes null;
+    whole numbers that are too large wrap, as in Java: `try_multiply` and its like make null of them.
+    """
     rules: dict[str, str] = field(default_factory=dict)
     """Name and SQL condition; a record for which it is not true becomes, in an ingest, a dead letter with that name as
-    its reason. Other jobs leave it out, and count it.
+    its reason. Other jobs leave it out, and count it. In an ingest a rule must not depend on the clock or on chance.
     """
     checkpoint: str = ""
     """Where Spark remembers how far it has read; empty: in kcluster's own folder for this job."""

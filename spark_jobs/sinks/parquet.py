@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs.journal import STAGED
+from spark_jobs.journal import OWN, STAGED
 from spark_jobs.sinks.base import Mark, Sink, Written
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Table(Sink):
 
     def rows(self) -> DataFrame | None:
         """Of all files that are in place."""
-        files = [name for name in self.folder.files("") if name.endswith(".parquet") and not name.startswith("_")]
+        files = [name for name in self.folder.files("") if is_row(name)]
         if not files:
             return None
         reader = self.spark.read.schema("_topic string, _partition int, _offset long")
@@ -60,6 +60,11 @@ class Table(Sink):
     def _count(self, files: list[str]) -> int:
         """How many rows the files hold, by their footers."""
         return self.spark.read.parquet(*map(self.folder.within, files)).count() if files else 0
+
+
+def is_row(name: str) -> bool:
+    """Whether a file of a table's folder holds rows; `_date=...` is a folder of rows as any other."""
+    return name.endswith(".parquet") and not name.startswith(f"{OWN}/")
 
 
 def _place(name: str, number: int, part: int) -> str:

@@ -85,6 +85,8 @@ def test_ingest_reads_each_record_once_and_what_a_dry_run_prints_really_runs(liv
     assert "created the topic job-once.dead-letters" in done.stderr
     assert "batch 0: " in done.stderr
     assert "7 dead letters" in done.stderr
+    letters = live.run("topic", "describe", "job-once.dead-letters", "-n", "live", "-o", "json").stdout
+    assert '"retention.ms": "-1"' in letters
     assert done.stdout.startswith("once finished after ")
 
     seen = status(live, "once")
@@ -135,12 +137,16 @@ def no_other_job_goes_on_with_it(live: Live, tmp_path: Path, checkpoint: Path) -
 
 def test_a_job_that_stays_is_refused_twice_survives_kill_9_and_ends_in_order(live: Live, tmp_path: Path) -> None:
     topic(live, "job-stays", 50)
-    config = file(tmp_path, "stays", "job-stays", f"sink: {{path: {tmp_path}/table}}\n")
+    places = f"checkpoint: {tmp_path}/checkpoint\nsink: {{path: {tmp_path}/table}}\n"
+    config = file(tmp_path, "stays", "job-stays", places)
     assert "stays runs (pid " in submit(live, config).stdout
     until(lambda: (status(live, "stays")["batch"] or {}).get("rows") == 50, "the first batch")
     assert "runs already (pid " in submit(live, config, code=7).stderr
     other = file(tmp_path, "thief", "job-stays", f"sink: {{path: {tmp_path}/table}}\n")
     assert "is in use by the running job stays" in submit(live, other, code=7).stderr
+    # The same file, but a folder of its own: the cluster has another name by its address.
+    by_address = run(live, "submit", "ingest", "--config", config, "-b", live.bootstrap, code=7).stderr
+    assert f"the checkpoint {tmp_path}/checkpoint is in use by the running job stays" in by_address
 
     seen = status(live, "stays")
     assert seen["state"] == "running"

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+from confluent_kafka import Producer
+
+from kcluster.clients.kafka import Kafka
 from spark_jobs import audit, journal, owner, settings
 from spark_jobs.balance import SPAN, Offsets, Partition
 from spark_jobs.folder import Folder
 from spark_jobs.topics import Topics
 from tests.integration.conftest import Live
+from tests.integration.losing import lose_records
 from tests.spark.conftest import Job
 from tests.spark.feeding import Feed
 
@@ -83,29 +89,37 @@ def test_holes_between_batches_are_not_folded_away(spark: SparkSession, tmp_path
 
 
 def test_the_audit_balances_and_names_what_is_damaged(
-    live: Live, ingest: Callable[..., Job], spark: SparkSession
+    live: Live, ingest: Callable[..., Job], spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kolkata")  # times are told in UTC wherever the driver is
     for name in ("audited", "audited.dead-letters"):
-        live.run("topic", "create", name, "-p", "2", "-r", "3", "-n", live.name)
-    job = ingest(live.bootstrap, "audited", batch={"max_records": 1000})
+        large = ("-c", "max.message.bytes=4000000")
+        live.run("topic", "create", name, "-p", "2", "-r", "3", *large, "-n", live.name)
+    # A day that no truck's name is: for each record a value that cannot be computed, which is null.
+    columns, sink = {"day": "to_date(truck_id)"}, {"partition_by": ["_date"]}
+    job = ingest(live.bootstrap, "audited", batch={"max_records": 1000}, columns=columns, sink=sink)
     with Feed(live.bootstrap, "audited", rate=1) as feed:
         feed.send(3000)
+    wild = poison(live, "audited")
     assert job.once()["state"] == "finished", job.state()
-    total = feed.good + feed.poisonous
+    total = feed.good + feed.poisonous + wild
     assert sum(each["records"] for each in job.progress()) == total
     assert job.audit()["ok"]
     read, wrong = settings.read(job.settings)
     assert not wrong
+    topics = Topics(job.settings["name"], {"bootstrap.servers": live.bootstrap})
 
     def told() -> dict[str, Any]:
-        return audit.audit(spark, read, Topics(job.settings["name"], {"bootstrap.servers": live.bootstrap}))
+        return audit.audit(spark, read, topics)
 
     sound = told()
     assert sound["ok"], sound["cause"]
     sums = {name: sum(each[name] for each in sound["partitions"]) for name in ("read", "rows", "dead")}
-    assert sums == {"read": total, "rows": feed.good, "dead": feed.poisonous}
+    assert sums == {"read": total, "rows": feed.good, "dead": feed.poisonous + wild}
+    times = {each["timestamp"] for each in topics.letters("audited.dead-letters")}
+    assert {"2026-11-18T12:00:00.000Z", "+58692-11-03T14:13:20.000Z"} < times
 
-    file = sorted(job.table.glob("batch-*.parquet"))[0]
+    file = sorted(job.table.glob("_date=*/batch-*.parquet"))[0]
     kept = shutil.copy(file, job.folder / "kept")
     file.unlink()
     lost = told()
@@ -134,8 +148,28 @@ def test_the_audit_balances_and_names_what_is_damaged(
     (descriptions[1].parent / f".{descriptions[1].name}.crc").unlink()  # Hadoop would say that somebody wrote there
     descriptions[1].write_text(json.dumps(overlapping))
     assert "two batches read offsets" in told()["cause"]
+    descriptions[1].write_text(json.dumps({**json.loads(text), "checkpoint": "another"}))
+    assert told()["problems"] == ["batch 1 in the table is of another checkpoint"]
     descriptions[1].write_text(text)
     assert told() == sound
 
+    # Dead letters that their topic no longer keeps are told, and no loss; a row that goes as well is one.
+    lose_records(Kafka(live.bootstrap), "audited.dead-letters", 0, -1)
+    expired = told()
+    assert expired["ok"], expired["cause"]
+    assert 0 < expired["expired"] == feed.poisonous + wild - sum(each["dead"] for each in expired["partitions"])
+    file.unlink()
+    assert not told()["ok"]
+
     Folder(spark, str(job.checkpoint)).save(owner.FILE, {"topic_ids": {"audited": "of a topic that is gone"}})
     assert told()["cause"].startswith("audited was deleted and created again since this job read it")
+
+
+def poison(live: Live, topic: str) -> int:
+    """Records that once stopped jobs: one that is larger than usual, and one of a clock that counts microseconds."""
+    producer = Producer({"bootstrap.servers": live.bootstrap, "message.max.bytes": 4_000_000})
+    noon = 1_795_003_200_000
+    producer.produce(topic, random.Random(1).randbytes(1_500_000), timestamp=noon)
+    producer.produce(topic, b"{oops", timestamp=1_790_000_000_000_000)
+    assert producer.flush(60) == 0
+    return 2

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from spark_jobs import ingest, journal, settings, sinks, transform
+from spark_jobs.causes import Refused
 from spark_jobs.folder import Folder
 from tests.spark.feeding import POISON
 
@@ -122,8 +123,48 @@ def test_a_batch_of_poison_goes_out_a_few_letters_at_a_time(
     told = settings.read(FILE)[0]
     frame = records(spark, [b"{oops"] * 95)
     sink = sinks.of(spark, told.sink, table)
-    ingest.ingest(frame, 0, told, sink, Folder(spark, str(tmp_path / "checkpoint")), box)  # type: ignore[arg-type]
+    checkpoint = Folder(spark, str(tmp_path / "checkpoint"))
+    batch = ingest.ingest(frame, 0, told, sink, checkpoint, box)  # type: ignore[arg-type]
+    assert ingest._counts(batch) == {"records": 95, "rows": 0, "dead": 95}  # not what a folded file would say
     assert sorted(box.letters) == [(offset, "unreadable") for offset in range(95)]
     assert len([name for name in asked if "dead" in name and name.endswith(".parquet")]) >= 10
     description = table.load(journal.description(0))
     assert (description["read"], description["rows"], description["dead"]) == (95, 0, 95)
+
+
+def test_what_fits_at_one_look_and_not_at_the_other_stops_the_job(spark: SparkSession, tmp_path: Path) -> None:
+    """Here because somebody changed the rules between a commit and its description."""
+    begun(tmp_path / "checkpoint", 30)
+    frame = records(spark, [b'{"lat":%d}' % number for number in range(29)])  # and an offset without a record
+    table, checkpoint = Folder(spark, str(tmp_path / "table")), Folder(spark, str(tmp_path / "checkpoint"))
+
+    def told(most: int) -> Any:
+        return settings.read({**FILE, "rules": {"high": f"lat < {most}"}, "sink": {"format": "iceberg"}})[0]
+
+    sink = sinks.of(spark, told(20).sink, table)
+    judged = transform.rows(transform.judged(frame, told(20)))
+    sink.prepare(judged.schema)
+    assert sink.write(judged, "c", 0).rows == 20
+    for most in (19, 21):
+        with pytest.raises(Refused, match=f"20 records of the batch were written as rows, .* {most} fit"):
+            ingest.ingest(frame, 0, told(most), sink, checkpoint, Box())  # type: ignore[arg-type]
+    assert journal.newest(table) == -1
+    batch = ingest.ingest(frame, 0, told(20), sink, checkpoint, Box())  # type: ignore[arg-type]
+    assert ingest._counts(batch) == {"records": 30, "rows": 20, "dead": 9}
+
+
+def test_a_batch_that_another_checkpoint_described_and_a_file_that_is_gone_stop_the_job(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    begun(tmp_path / "checkpoint", 3)
+    frame, told = records(spark, [b'{"n":1}'] * 3), settings.read(FILE)[0]
+    table, checkpoint = Folder(spark, str(tmp_path / "table")), Folder(spark, str(tmp_path / "checkpoint"))
+    sink = sinks.of(spark, told.sink, table)
+    batch = ingest.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
+    ingest.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
+    table.remove(batch["files"][0][1])
+    with pytest.raises(Refused, match=r"_kcluster/staged/0/.* is gone, and was not moved to .*batch-000000000-0000"):
+        ingest.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
+    table.save(journal.description(0), {**batch, "checkpoint": "another"})
+    with pytest.raises(Refused, match="has a batch 0 of another checkpoint"):
+        ingest.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]

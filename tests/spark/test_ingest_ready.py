@@ -39,6 +39,13 @@ def check(spark: SparkSession, place: Path, **more: Any) -> str:
         ({"rules": {"a": "lat + 1"}}, "rules.a: lat + 1 is double, and not true or false"),
         ({"columns": {"day": "to_date(nothing)"}}, "columns.day: [UNRESOLVED_COLUMN"),
         ({"columns": {"up": "lat * 2", "day": "to_dte(id)"}}, "columns.day: [UNRESOLVED_ROUTINE]"),
+        ({"rules": {"ok": "lat > 1", "a": "_timestamp < now()"}}, "rules.a: _timestamp < now() depends on the clock"),
+        ({"rules": {"a": "lat > rand()"}}, "rules.a: lat > rand() depends on the clock or on chance"),
+        ({"rules": {"a": "id in (select string(now()))"}}, "rules.a: id in (select string(now())) depends on"),
+        (
+            {"columns": {"up": "uuid()", "on": "length(up)"}, "rules": {"a": "on > 1"}},
+            "rules.a: on > 1 depends on the clock or on chance",
+        ),
     ],
 )
 def test_sql_that_means_nothing_is_found_before_any_record(
@@ -46,6 +53,11 @@ def test_sql_that_means_nothing_is_found_before_any_record(
 ) -> None:
     assert check(spark, tmp_path, **more).startswith(words)
     assert not (tmp_path / "table").exists()
+
+
+def test_columns_may_tell_the_time_when_no_rule_looks_at_them(spark: SparkSession, tmp_path: Path) -> None:
+    told = {"columns": {"came": "current_timestamp()", "key": "uuid()"}, "rules": {"a": "lat < 1", "b": "id > 'a'"}}
+    assert check(spark, tmp_path, **told) == ""
 
 
 def test_columns_may_come_when_the_file_says_so_and_never_go_or_change(spark: SparkSession, tmp_path: Path) -> None:

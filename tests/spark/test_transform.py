@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.sql import functions as sql
 
 from spark_jobs import transform
 from spark_jobs.settings.common import Format
@@ -96,6 +97,22 @@ def test_a_row_has_its_columns_and_where_it_came_from(spark: SparkSession) -> No
     for name in ("at", "_timestamp"):  # Python shows them in this machine's time zone
         found[name] = found[name].astimezone(UTC).replace(tzinfo=None)
     assert found == written | coordinates | {"_date": date(2026, 11, 18)}
+
+
+def test_a_value_that_an_expression_cannot_take_becomes_null_which_a_rule_can_see(spark: SparkSession) -> None:
+    wild = {"day": "to_date(id)", "number": "cast(id as int)", "part": "n / 0", "at_2": "array(n)[2]"}
+    told = settings(columns=wild, rules={"no_day": "id = 'a' or day is not null"})
+    (row,) = rows(spark, told, '{"id":"a","n":7}', '{"id":"b","n":7}')
+    assert [row[name] for name in wild] == [None] * 4
+    assert reasons(spark, told, '{"id":"a"}', '{"id":"b"}', '{"id":"2026-11-18"}') == [None, "no_day", None]
+
+
+def test_the_time_of_a_dead_letter_is_text_in_utc_however_far_off_it_is(spark: SparkSession) -> None:
+    microseconds = 1_790_000_000_000_000  # which a producer wrote where milliseconds belong
+    frame = kafka(spark, "{bad").withColumn("timestamp", sql.timestamp_millis(sql.lit(microseconds)))
+    both = transform.dead_letters(transform.judged(frame.unionAll(kafka(spark, "{bad")), settings()))
+    found = [row["_timestamp"] for row in transform.dated(both).collect()]
+    assert found == ["+58692-11-03T14:13:20.000Z", "2026-11-18T12:00:00.000Z"]
 
 
 def test_a_dead_letter_is_the_very_bytes(spark: SparkSession) -> None:

@@ -46,6 +46,8 @@ class Audit(Result):
         yield Grid(columns, [_row(part) for part in parts])
         read, rows, dead = (sum(part[what] for part in parts) for what in ("read", "rows", "dead"))
         sums = f"{read:,} records read, {rows:,} rows, {dead:,} dead letters"
+        if expired := self.found.get("expired"):  # an audit of before did not tell
+            sums += f" and {expired:,} that their topic no longer keeps"
         if self.found["ok"]:
             yield Cell(f"{self.name}: {sums}: all accounted for, none twice", Tone.GOOD)
         else:

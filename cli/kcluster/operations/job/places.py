@@ -17,6 +17,8 @@ from kcluster.errors import LockedError, RefusedError
 
 IDENTITY = "kcluster.json"
 """The file in a checkpoint that says whose it is."""
+LOCK = "kcluster.lock"
+"""The file in a checkpoint that the job holds while it runs."""
 LEAST_FREE = 100 << 20
 """Bytes that must be free where the sink is: less is a full disk."""
 
@@ -57,15 +59,21 @@ def shared(paths: Iterable[str], master: str, *, promised: bool) -> None:
         )
 
 
-def unclaimed(name: str, checkpoint: str, sink: str) -> None:
-    """Refuse the checkpoint or the sink of another job that runs."""
-    for other in (job for job in jobs.every() if job.name != name or job.record.checkpoint != checkpoint):
+def unclaimed(folder: Path, checkpoint: str, sink: str) -> None:
+    """Refuse the checkpoint or the sink of another job that runs, also of one that nobody here submitted."""
+    for other in (job for job in jobs.every() if job.folder != folder):
         for what, path in (("checkpoint", checkpoint), ("sink", sink)):
             if path and path == getattr(other.record, what) and other.alive:
+                stop = f"kcluster job stop {other.record.cluster}/{other.name}"  # it may have the name of this one
                 raise LockedError(
                     f"the {what} {path} is in use by the running job {other.name} (pid {other.record.process.pid})",
-                    resolution=f"kcluster job stop {other.name}, or give this job a {what} of its own",
+                    resolution=f"{stop}, or give this job a {what} of its own",
                 )
+    if checkpoint and (progress := here(checkpoint)) and jobs.in_use(progress / LOCK):
+        raise LockedError(
+            f"the checkpoint {checkpoint} is in use by a running job that was not submitted from here",
+            resolution="end that job where it was started, or give this one a checkpoint of its own",
+        )
 
 
 def owned(checkpoint: str, mine: Identity) -> None:

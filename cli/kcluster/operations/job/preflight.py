@@ -11,6 +11,19 @@ from kcluster.operations.topic import names
 from kcluster.operations.topic.change import settle
 from kcluster.results import Progress
 
+OUTPUTS = {
+    "dead_letters": {
+        # The audit counts them for as long as the table is there; whatever the brokers' own defaults are.
+        "cleanup.policy": "delete",
+        "retention.ms": "-1",
+        "retention.bytes": "-1",
+        # Whatever a topic took is to fit with its reason, compressed in another way: far above the usual 1 MB, and
+        # below the 100 MB that clients receive at once.
+        "max.message.bytes": str(64 << 20),
+    }
+}
+"""The configuration of topics that are made for a job, by the key of its file that names them."""
+
 
 def present(known: Mapping[str, TopicState], wanted: Sequence[str]) -> list[TopicState]:
     """The topics that the job reads; the first that is missing is an error that says which is near."""
@@ -23,16 +36,22 @@ def present(known: Mapping[str, TopicState], wanted: Sequence[str]) -> list[Topi
 
 
 def written(
-    kafka: Kafka, known: Mapping[str, TopicState], wanted: Sequence[str], like: TopicState, say: Progress, *, dry: bool
+    kafka: Kafka,
+    known: Mapping[str, TopicState],
+    wanted: Mapping[str, Mapping[str, str]],
+    like: TopicState,
+    say: Progress,
+    *,
+    dry: bool,
 ) -> None:
     """Create the topics the job writes to when they are not there, with as many replicas as the topic it reads."""
-    for name in wanted:
+    for name, config in wanted.items():
         names.valid(name)
         if name in known:
             continue
         if dry:
             say(f"the topic {name} is not there yet; job submit creates it")
             continue
-        topics.create(kafka, name, -1, like.replication_factor, {})
+        topics.create(kafka, name, -1, like.replication_factor, config)
         settle(kafka, [name])
         say(f"created the topic {name}, which the job writes to")

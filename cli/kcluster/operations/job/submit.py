@@ -147,7 +147,7 @@ def _prepared(kafka: Kafka, folder: Path, asked: Mapping[str, Any], wish: Wish, 
     known = of_metadata(metadata)
     read = preflight.present(known, asked["topics"])
     mine = _identity(kafka, asked, str(metadata.cluster_id))
-    _places(asked, place.master, mine, shared_path=wish.shared_path)
+    _places(folder, asked, place.master, mine, shared_path=wish.shared_path)
     told = {**place.settings(asked["spark"], progress), **asked["spark"]} if spark else {}
     jars = (connector.jars(progress), connector.extra(progress, asked)) if spark else ([], [])
     preflight.written(kafka, known, _outputs(asked), read[0], progress, dry=wish.dry_run)
@@ -181,6 +181,11 @@ def _not_running(folder: Path) -> None:
             f"the job {job.name} runs already (pid {job.record.process.pid})",
             resolution=f"kcluster job status {job.name}, kcluster job stop {job.name}, or another --name",
         )
+    if jobs.in_use(folder / f"{folder.name}.lock"):
+        raise LockedError(
+            f"the job {folder.name} runs already, from a line that a dry run printed",
+            resolution=f"touch {folder / 'stop'}: it ends after the batch in hand; or another --name",
+        )
 
 
 def _identity(kafka: Kafka, asked: Mapping[str, Any], cluster_id: str) -> places.Identity | None:
@@ -191,11 +196,13 @@ def _identity(kafka: Kafka, asked: Mapping[str, Any], cluster_id: str) -> places
     return places.Identity(asked["job"], asked["name"], read, sink, cluster_id, topics.ids(kafka, read))
 
 
-def _places(asked: Mapping[str, Any], master: str, mine: places.Identity | None, *, shared_path: bool) -> None:
+def _places(
+    folder: Path, asked: Mapping[str, Any], master: str, mine: places.Identity | None, *, shared_path: bool
+) -> None:
     """Checkpoint and sink: reachable by every worker, nobody else's, and fit to be written."""
     checkpoint, sink = asked.get("checkpoint", ""), asked.get("sink", {}).get("path", "")
     places.shared((sink, checkpoint), master or LOCAL, promised=shared_path)
-    places.unclaimed(asked["name"], checkpoint, sink)
+    places.unclaimed(folder, checkpoint, sink)
     if sink:
         places.writable(sink)
     if mine:
@@ -225,9 +232,9 @@ def _write(
     (folder / "stop").unlink(missing_ok=True)
 
 
-def _outputs(asked: Mapping[str, Any]) -> list[str]:
-    """The topics that the job writes to, and that may be created for it."""
-    return [asked[key] for key in sorted(WRITTEN.keys() & asked.keys())]
+def _outputs(asked: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
+    """The topics that the job writes to, and how they are made where they are not there yet."""
+    return {asked[key]: preflight.OUTPUTS.get(key, {}) for key in sorted(WRITTEN.keys() & asked.keys())}
 
 
 def _without_empty(value: Any) -> Any:

@@ -1,17 +1,49 @@
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import stat
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from kcluster.errors import RefusedError
+from kcluster import jobs
+from kcluster.clients.processes import Process
+from kcluster.errors import LockedError, RefusedError
 from kcluster.operations.job import places
 from kcluster.operations.job.places import Identity
 
 MINE = Identity("ingest", "one", ["a", "b"], "/lake/one", "cluster-1", {"a": "id-a", "b": "id-b"})
+
+
+def test_a_checkpoint_and_a_sink_of_a_running_job_are_refused_whatever_it_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KCLUSTER_HOME", str(tmp_path))
+    mine, theirs = (jobs.folder(cluster, "one") for cluster in ("live", "127.0.0.1_9092"))
+    theirs.mkdir(parents=True)
+    running = Process(os.getpid(), int(Path("/proc/self/stat").read_text().split()[21]))
+    record = jobs.Record(
+        "ingest", "one", "127.0.0.1_9092", "id", ["t"], "h", "local[*]", False, "/c", "/s", 1, "", running
+    )
+    jobs.note(theirs, record)
+    with pytest.raises(LockedError, match="the checkpoint /c is in use by the running job one") as refused:
+        places.unclaimed(mine, "/c", "/other")
+    assert "kcluster job stop 127.0.0.1_9092/one" in refused.value.resolution
+    with pytest.raises(LockedError, match="the sink /s is in use"):
+        places.unclaimed(mine, "/other", "/s")
+    places.unclaimed(theirs, "/c", "/s")
+    places.unclaimed(mine, "/other", "")
+
+
+def test_a_checkpoint_that_a_job_of_somebody_else_holds_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / places.LOCK).open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(LockedError, match="that was not submitted from here"):
+            places.unclaimed(tmp_path / "job", str(tmp_path), "")
+    places.unclaimed(tmp_path / "job", str(tmp_path), "")
 
 
 def begun(folder: Path) -> Path:

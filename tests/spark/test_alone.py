@@ -1,0 +1,71 @@
+"""Of two drivers one is refused, however they were started, and a killed one is in nobody's way."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kcluster import jobs
+from kcluster.clients.spark.line import program
+from kcluster.operations.job import places
+from spark_jobs import alone
+from spark_jobs.causes import Refused
+
+HOLD = """\
+import sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from spark_jobs import alone
+alone.in_folder(Path(sys.argv[2]), "one")
+alone.on_checkpoint("file:" + sys.argv[2] + "/checkpoint")
+print("held", flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_folder_and_a_checkpoint_have_one_driver_until_it_dies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alone, "WITHIN", 0.2)
+    command = [sys.executable, "-c", HOLD, str(program().parent.parent), str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
+        assert driver.stdout
+        assert driver.stdout.readline() == "held\n"
+        with pytest.raises(Refused, match="the job one runs already"):
+            alone.in_folder(tmp_path, "one")
+        alone.in_folder(tmp_path, "two")  # another job may report to the same folder
+        with pytest.raises(Refused, match=r"the checkpoint .* is in use by a job that runs") as refused:
+            alone.on_checkpoint(str(tmp_path / "checkpoint"))
+        assert "a checkpoint and a sink of its own" in refused.value.advice
+        locks = [tmp_path / "one.lock", tmp_path / "checkpoint" / places.LOCK]
+        assert [jobs.in_use(lock) for lock in locks] == [True, True]  # as the CLI sees it
+        driver.kill()
+    assert [jobs.in_use(lock) for lock in (*locks, tmp_path / "none.lock")] == [False, False, False]
+    alone.in_folder(tmp_path, "one")
+    alone.on_checkpoint(str(tmp_path / "checkpoint"))
+
+
+def test_checkpoints_elsewhere_and_none_are_not_locked_and_a_file_in_place_of_a_lock_is_told(tmp_path: Path) -> None:
+    alone.on_checkpoint("s3a://bucket/checkpoint")
+    alone.on_checkpoint("")
+    (tmp_path / alone.CHECKPOINT).mkdir()
+    with pytest.raises(Refused, match="cannot be locked: Is a directory"):
+        alone.on_checkpoint(str(tmp_path))
+
+
+def test_a_second_driver_leaves_the_folder_of_the_first_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "job.json"
+    file.write_text(json.dumps({"job": "trucks", "name": "drive", "topics": ["t"]}))
+    (tmp_path / "state.json").write_text("{}")
+    alone.in_folder(tmp_path, "drive")
+    command = [sys.executable, str(program()), str(file), "--folder", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()) == (
+        7,
+        [f"the job drive runs already, and reports to {tmp_path}: stop it first"],
+    )
+    assert (tmp_path / "state.json").read_text() == "{}"
