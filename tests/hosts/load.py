@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from itertools import pairwise
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 PER_SECOND = 200
 
@@ -42,15 +42,25 @@ def longest_gap(times: Sequence[float], end: float) -> float:
 def consume(bootstrap: str, topic: str) -> None:
     """Say which numbers are in the topic."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused", "log_level": 0})
-    parts = consumer.list_topics(topic, timeout=15).topics[topic].partitions
-    ends = {part: consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=15)[1] for part in parts}
-    consumer.assign([TopicPartition(topic, part, 0) for part in parts])
-    found: list[int] = []
     deadline = time.monotonic() + 60
+    ends = ends_of(consumer, topic, deadline)
+    consumer.assign([TopicPartition(topic, part, 0) for part in ends])
+    found: list[int] = []
     while len(found) < sum(ends.values()) and time.monotonic() < deadline:
         found += [int(message.value() or b"") for message in consumer.consume(1000, timeout=1) if not message.error()]
     consumer.close()
     print(json.dumps(found))
+
+
+def ends_of(consumer: Consumer, topic: str, deadline: float) -> dict[int, int]:
+    """The end of each partition, once its leader says it: after a restart clients may still know another one."""
+    while True:
+        try:
+            parts = consumer.list_topics(topic, timeout=15).topics[topic].partitions
+            return {part: consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=15)[1] for part in parts}
+        except KafkaException:
+            if time.monotonic() > deadline:
+                raise
 
 
 if __name__ == "__main__":

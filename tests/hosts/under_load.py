@@ -59,7 +59,7 @@ def under_load(fleet: Fleet, bootstrap: str, topic: str) -> Iterator[Load]:
 def read_back(fleet: Fleet, bootstrap: str, topic: str) -> set[int]:
     """Every number that is in a topic."""
     command = _program(fleet, "consume", bootstrap, topic)
-    return set(json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=90).stdout))
+    return set(json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=150).stdout))
 
 
 def _program(fleet: Fleet, *words: str) -> list[str]:

@@ -179,7 +179,7 @@ def copies_at_risk(
 
 
 def not_back(broker: int, own: View | KclusterError, others: Sequence[View]) -> Iterator[Reason]:
-    """Why a broker is not yet back: it answers, everybody knows it, and it follows each of its partitions."""
+    """Why a broker is not yet back: it answers, all know it, and it leads or follows each of its partitions."""
     if isinstance(own, KclusterError):
         yield Reason(f"broker-{broker} does not answer yet")
         return
@@ -187,6 +187,8 @@ def not_back(broker: int, own: View | KclusterError, others: Sequence[View]) -> 
         yield Reason(f"broker-{broker} is not registered yet, say {', '.join(strangers)}")
     if behind := tuple(sorted({name for view in (own, *others) for name in _behind(broker, view)})):
         yield Reason("it has not caught up with these partitions", behind)
+    if unled := tuple(sorted({name for view in (own, *others) for name in _unled(broker, view)})):
+        yield Reason("these partitions of it have no leader yet", unled)
     known = set(_of(own, {broker}))
     if unheard := tuple(sorted({name for view in others for name in _of(view, {broker})} - known)):
         yield Reason("it has not heard of these partitions of its own", unheard)
@@ -231,3 +233,8 @@ def _behind(broker: int, view: View) -> Iterator[str]:
         yield from (
             f"{name}-{part.id}" for part in topic.partitions if broker in part.replicas and broker not in part.isr
         )
+
+
+def _unled(broker: int, view: View) -> Iterator[str]:
+    for name, topic in view.topics.items():
+        yield from (f"{name}-{part.id}" for part in topic.partitions if broker in part.replicas and part.leader is None)

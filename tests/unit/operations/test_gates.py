@@ -83,6 +83,10 @@ def test_a_broker_is_back_when_it_answers_is_known_and_follows_all_its_partition
         list(map(str, judging.not_back(1, view(1, whole), [view(2, late)])))
     )
     assert "not heard of these partitions" in str(list(judging.not_back(1, view(1), [view(2, whole)])))
+    unled = TopicState("orders", (Partition(0, None, (1, 2, 3), (1, 2, 3)),))
+    assert [str(r) for r in judging.not_back(1, view(1, whole), [view(2, unled)])] == [
+        "these partitions of it have no leader yet: orders-0"
+    ]
     assert list(judging.not_back(1, view(1, topic(isr=(1, 2))), [])) == [], (
         "another broker that is behind is not its fault"
     )
