@@ -89,6 +89,13 @@ class Silent:
 
 
 @dataclass(frozen=True)
+class Handful(Batch):
+    """Batches whose positions fit into the driver."""
+
+    max_records: int = 100_000
+
+
+@dataclass(frozen=True)
 class Settings:
     """The whole file."""
 
@@ -119,7 +126,7 @@ class Settings:
     """After that long without a word a truck is forgotten."""
     alerts: str = ""
     """The topic for the alerts; empty: the first topic's name and .alerts."""
-    batch: Batch = field(default_factory=lambda: Batch(max_records=100_000))
+    batch: Handful = field(default_factory=Handful)
     format: Format = field(
         default_factory=lambda: Format(
             schema={"truck_id": "string", "lat": "double", "lon": "double", "time": "timestamp"}

@@ -21,9 +21,10 @@ DURATION = re.compile(r"\d+(ms|s|m|h|d)")
 
 @dataclass(frozen=True)
 class Batch:
-    """How much one batch takes: the limits that keep memory flat and files large."""
+    """How much one batch takes: the limits that keep what is done again small, and files large."""
 
-    max_records: int = 1_000_000
+    max_records: int = 5_000_000
+    """Of a job that is behind: more are not faster, and all of it is read again when the driver dies in the middle."""
     min_records: int = 0
     """Wait for that many, so that a quiet topic does not become a thousand small files, ..."""
     max_wait: str = "15m"

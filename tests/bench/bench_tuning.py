@@ -25,12 +25,10 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "adaptive plans": {"spark": ADAPTIVE},
     "files": {"sink": {"files_per_batch": PARTITIONS}},
     "compression": {"sink": {"compression": "snappy"}},
-    "batch of everything": {"batch": {"max_records": 10 * RECORDS}},
     "for all of these": {
         "kafka": FETCHES,
         "spark": {**G1, **ADAPTIVE},
         "sink": {"files_per_batch": PARTITIONS, "compression": "snappy"},
-        "batch": {"max_records": 10 * RECORDS},
     },
 }
 """What the job's file would have to say."""

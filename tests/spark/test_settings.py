@@ -23,7 +23,11 @@ def schema(kind: str) -> list[str]:
 
 def test_a_small_file_is_enough() -> None:
     read, wrong = settings.read(GOOD)
-    assert (wrong, read.batch.max_records, read.sink.compression) == ([], 1_000_000, "zstd")
+    assert (wrong, read.batch.max_records, read.sink.compression) == ([], 5_000_000, "zstd")
+    alerts, wrong = settings.read(
+        {"job": "alerts", "topics": ["t"], "silent": {"after": "5m"}, "batch": {"max_wait": "1m"}}
+    )
+    assert (wrong, alerts.batch.max_records) == ([], 100_000)
 
 
 @pytest.mark.parametrize(
