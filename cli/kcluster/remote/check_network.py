@@ -11,16 +11,17 @@ import time
 from typing import Any
 
 CONNECT_SECONDS = 1.5
-GLANCE_SECONDS = 0.3
-"""How often a door that waits looks whether its unit has been started meanwhile."""
-RESTING = ("inactive", "failed", "")
+GLANCE_SECONDS = 0.7
+"""How often a door that waits looks whether its unit has been started meanwhile: a JVM takes longer to its port."""
+RESTING = ("inactive", "failed")
 """The states in which a unit wants no port; in all others it has its ports, or is about to."""
 
 
 def network(wanted: dict[str, Any]) -> dict[str, Any]:
     """Knock at every door of the others, and hold the own doors open until all of them have knocked."""
     begun, patience = time.time(), wanted["patience"]
-    doors = [Door(each, begun + patience + 1) for each in wanted["open"]]
+    busy = those_wanting_ports({each["unit"] for each in wanted["open"]})
+    doors = [Door(each, begun + patience + 1, left_to_unit=each["unit"] in busy) for each in wanted["open"]]
     knocks = [Knock(each, begun if each in wanted["once"] else begun + patience) for each in wanted["knock"]]
     names = {name: resolved(name) for name in wanted["own_names"]}
     for thread in [*knocks, *doors]:
@@ -35,14 +36,18 @@ def network(wanted: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def wanted_by(unit: str) -> bool:
-    """Whether a unit runs, or is about to: then the port is its own to open."""
-    command = ["systemctl", "show", "--value", "-p", "ActiveState", unit]
+def those_wanting_ports(units: set[str]) -> set[str]:
+    """Which units run, or are about to: then their ports are their own to open."""
+    names = sorted(units)
+    if not names:
+        return set()
+    command = ["systemctl", "show", "--value", "-p", "ActiveState", *names]
     try:
-        told = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode().strip()
+        told = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
     except OSError:
-        return False  # a host without systemd has no units
-    return told not in RESTING
+        return set()  # a host without systemd has no units
+    states = zip(names, told.split())  # noqa: B905  # before Python 3.10 it cannot be strict
+    return {name for name, state in states if state not in RESTING}
 
 
 def resolved(name: str) -> list[str]:
@@ -56,17 +61,16 @@ def resolved(name: str) -> list[str]:
 class Door(threading.Thread):
     """A listener for a port that nobody listens on yet, and whose unit does not want it."""
 
-    def __init__(self, wanted: dict[str, Any], ending: float) -> None:
+    def __init__(self, wanted: dict[str, Any], ending: float, *, left_to_unit: bool) -> None:
         super().__init__()
         self.port, self.expected, self.problem = wanted["port"], wanted["expected"], ""
         self.ending = ending
         self.host, self.unit = wanted["host"], wanted["unit"]
-        self.left_to_unit = False
+        self.left_to_unit = left_to_unit
         self.start()
 
     def run(self) -> None:
         """Accept as many as are expected, or until the time is over, or until the unit wants the port."""
-        self.left_to_unit = wanted_by(self.unit)
         if self.left_to_unit:
             return
         try:
@@ -89,7 +93,7 @@ class Door(threading.Thread):
             try:
                 listener.accept()[0].close()
             except socket.timeout:  # noqa: UP041  # before Python 3.10 it is not TimeoutError
-                self.left_to_unit = wanted_by(self.unit)
+                self.left_to_unit = bool(those_wanting_ports({self.unit}))
                 if self.left_to_unit:
                     return
                 continue
