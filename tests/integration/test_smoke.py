@@ -14,6 +14,7 @@ import pytest
 from kcluster.clients.kafka import Kafka
 from kcluster.errors import ExitCode
 from kcluster.model.verdict import Flaw
+from kcluster.operations.handover import Group, Handover
 from kcluster.operations.smoke import PREFIX, smoke
 from tests.integration.losing import lose_records
 
@@ -29,6 +30,20 @@ all:
     kafka_broker:
       hosts: {b1: {kafka_broker_id: 1}}
 """
+
+NO_COORDINATOR = """
+all:
+  vars:
+    kcluster_name: own
+    ansible_connection: local
+    kafka_config: {offsets.topic.replication.factor: 3}
+  children:
+    zookeeper:
+      hosts: {z1: {zookeeper_id: 1}}
+    kafka_broker:
+      hosts: {b1: {kafka_broker_id: 1}}
+"""
+"""Its `__consumer_offsets` wants more brokers than there are, so it is never made."""
 
 
 def smoke_topics(bootstrap: str) -> set[str]:
@@ -90,6 +105,37 @@ def test_a_whole_partition_that_vanished_is_noticed(live: Any) -> None:
     assert not verdict.holds
     assert verdict.verdict.count(Flaw.LOST) == sum(fault.partition == 0 for fault in verdict.verdict.faults) > 0
     assert any("lost" in str(cell) for block in verdict.view() for cell in getattr(block, "rows", ()))
+
+
+def test_a_commit_that_was_lost_is_noticed(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    kafka = Kafka(live.bootstrap)
+    resume = Group._resume
+
+    def forgotten(group: Group, *known: Any) -> Handover:
+        kafka.wait(kafka.admin.delete_consumer_groups([group.name])[group.name])
+        return resume(group, *known)
+
+    monkeypatch.setattr(Group, "_resume", forgotten)
+    verdict = smoke(kafka, messages=90)
+    assert [(fault.flaw, fault.partition) for fault in verdict.verdict.faults] == [
+        (Flaw.NOT_RESUMED, partition) for partition in range(3)
+    ]
+    assert "read 0" in verdict.verdict.faults[0].detail
+
+
+def test_a_group_without_a_coordinator_is_told_in_time_and_the_records_are_read_all_the_same(
+    own: Callable[..., Any], tmp_path: Path
+) -> None:
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text(NO_COORDINATOR)
+    cluster = own("-i", str(inventory))
+    done = cluster.run("smoke", "-n", cluster.name, "--messages", "40", "--timeout", "6", "-o", "json", check=False)
+    proof = json.loads(done.stdout)
+    assert done.returncode == ExitCode.NO
+    (problem,) = proof["problems"]
+    assert "the group could not change its consumer: its coordinator (__consumer_offsets) does not answer" in problem
+    assert proof["verdict"]["seen"] == proof["verdict"]["acknowledged"] >= 40
+    assert proof["seconds"] < 6
 
 
 def test_a_record_from_elsewhere_is_noticed(live: Any) -> None:

@@ -32,10 +32,10 @@ def smoke(
     """Prove with real messages that nothing acknowledged is lost.
 
     A throw-away topic gets a leader on each broker. Numbered, checksummed records are written with acks=all and
-    idempotence, with each broker alone as bootstrap address and through each listener; a consumer group stops
-    in the middle, commits, and a second consumer goes on from there; then everything is read again from the
-    beginning. Every acknowledged record must be there, at its offset, unchanged, once and in order. The topic
-    is removed also after Ctrl-C or a failure.
+    idempotence, with each broker alone as bootstrap address and through each listener; a consumer stops in the
+    middle and commits for its group, and a second one goes on from the group's commits; then everything is read
+    again from the beginning. Every acknowledged record must be there, at its offset, unchanged, once and in
+    order. The topic is removed also after Ctrl-C or a failure.
 
     ENTERED counts the records that came in with this address as the only bootstrap, ACKED and SEEN those that
     the broker led; P50 and P99 are the times until a single record was acknowledged.

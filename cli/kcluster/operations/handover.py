@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kcluster.errors import KclusterError, RefusedError
 from kcluster.operations.proof import READER, ends, until_reached
@@ -28,27 +28,36 @@ class Handover:
 
 
 class Group:
-    """A throw-away consumer group. It joins when it is made: brokers keep a group's first member waiting for 3 s."""
+    """A throw-away consumer group. Its consumers take their partitions by themselves instead of joining it:
+
+    brokers keep the first member of a new group waiting for 3 s, and that proves nothing about what they keep.
+    """
 
     def __init__(self, kafka: Kafka, topic: str) -> None:
         self._kafka, self._topic = kafka, topic
         self.name = f"{topic}-group"
-        self._revoked = False
-        self._first = self._join(on_revoke=self._note_revoked)
-        self._consumers = [self._first]
+        self._committed = False
+        # It looks for its coordinator from now on, which takes a while where the first group of a cluster begins.
+        self._consumer = self._member()
 
     def hand_over(self, partitions: Iterable[int], deadline: float) -> Handover:
         """Read to the middle of each partition, commit, and let a second consumer of the group take over."""
         try:
-            until = ends(self._first, self._topic, partitions, deadline)
+            until = ends(self._consumer, self._topic, partitions, deadline)
         except RefusedError as problem:
             return Handover({}, {}, failure=problem.message)
-        return self._to_the_middle(until, deadline)
+        middles = {partition: end // 2 for partition, end in until.items()}
+        if failure := self._read_to(middles, deadline) or self._commit(middles, deadline):
+            return Handover({}, until, failure=failure)
+        self._consumer.close()
+        self._consumer = self._member()
+        return self._resume(middles, until, deadline)
 
     def close(self) -> None:
-        """Leave the group and remove it."""
-        while self._consumers:
-            self._consumers.pop().close()
+        """Remove the group."""
+        self._consumer.close()
+        if not self._committed:
+            return
         try:
             self._kafka.wait(
                 self._kafka.admin.delete_consumer_groups([self.name], request_timeout=5)[self.name], timeout=6
@@ -57,61 +66,47 @@ class Group:
             # Nothing is lost with it: without its topic the brokers forget the group by themselves.
             return
 
-    def _to_the_middle(self, until: Mapping[int, int], deadline: float) -> Handover:
+    def _read_to(self, middles: Mapping[int, int], deadline: float) -> str:
+        """Read from the beginning to these offsets; the answer is why that was not possible."""
+        from confluent_kafka import TopicPartition
+
+        self._consumer.assign([TopicPartition(self._topic, partition, 0) for partition in middles])
+        reached: dict[int, int] = {}
+        for _ in until_reached(self._consumer, middles, reached, deadline):
+            pass
+        self._consumer.unassign()
+        if any(reached.get(partition, 0) < middle for partition, middle in middles.items()):
+            return f"its first consumer had read only {sum(reached.values())} records"
+        return ""
+
+    def _commit(self, middles: Mapping[int, int], deadline: float) -> str:
+        """Commit these offsets; the answer is why that was not possible."""
         from confluent_kafka import KafkaException, TopicPartition
 
-        middles = {partition: end // 2 for partition, end in until.items()}
-        reached: dict[int, int] = {}
-        for _ in until_reached(self._first, middles, reached, deadline):
-            pass
-        if any(reached.get(partition, 0) < middle for partition, middle in middles.items()):
-            return Handover({}, until, failure=f"its first consumer had read only {sum(reached.values())} records")
-        self._first.pause(self._first.assignment())
-        commits = [TopicPartition(self._topic, partition, middle) for partition, middle in middles.items()]
+        offsets = [TopicPartition(self._topic, partition, middle) for partition, middle in middles.items()]
         try:
-            self._first.commit(offsets=commits, asynchronous=False)
+            # This question waits no longer than it is told to; a commit without a coordinator takes 40 s.
+            self._consumer.committed(offsets, timeout=max(1.0, deadline - time.monotonic()))
         except KafkaException as problem:
-            return Handover({}, until, failure=f"its commit failed: {problem.args[0].str()}")
-        return self._resume(middles, until, deadline)
+            return f"its coordinator (__consumer_offsets) does not answer: {problem.args[0].str()}"
+        try:
+            self._consumer.commit(offsets=offsets, asynchronous=False)
+        except KafkaException as problem:
+            return f"its commit failed: {problem.args[0].str()}"
+        self._committed = True
+        return ""
 
     def _resume(self, commits: Mapping[int, int], until: Mapping[int, int], deadline: float) -> Handover:
+        """Read from where the brokers say that the group stands; without a commit that is the beginning."""
+        from confluent_kafka import OFFSET_STORED, TopicPartition
+
+        self._consumer.assign([TopicPartition(self._topic, partition, OFFSET_STORED) for partition in until])
         reached: dict[int, int] = {}
-        resumed: list[tuple[int, int]] = []
-
-        def start_again(*_: Any) -> None:
-            # An assignment always begins at the commits, and the second consumer has made none.
-            reached.clear()
-            resumed.clear()
-
-        second = self._join(on_assign=start_again)
-        self._consumers.append(second)
-        self._leave_when_asked(second, deadline)
-        for message in until_reached(second, until, reached, deadline):
-            resumed.append((message.partition() or 0, message.offset() or 0))
+        messages = until_reached(self._consumer, until, reached, deadline)
+        resumed = [(message.partition() or 0, message.offset() or 0) for message in messages]
         unfinished = sorted(partition for partition, end in until.items() if reached.get(partition, 0) < end)
         failure = f"its second consumer did not get to the end of partition {unfinished[0]}" if unfinished else ""
         return Handover(commits, until, resumed, failure)
 
-    def _leave_when_asked(self, second: Consumer, deadline: float) -> None:
-        """Close the first consumer as soon as the second is known, so that the group is never empty and waits again."""
-        while not self._revoked and time.monotonic() < deadline:
-            second.poll(0.02)
-            self._first.poll(0.05)
-        self._consumers.remove(self._first)
-        self._first.close()
-
-    def _join(self, **callbacks: Any) -> Consumer:
-        consumer = self._kafka.consumer(
-            **READER,
-            **{
-                "group.id": self.name,
-                "heartbeat.interval.ms": 200,
-                "session.timeout.ms": 6000,
-                "topic.metadata.refresh.interval.ms": 1000,
-            },
-        )
-        consumer.subscribe([self._topic], **callbacks)
-        return consumer
-
-    def _note_revoked(self, *_: Any) -> None:
-        self._revoked = True
+    def _member(self) -> Consumer:
+        return self._kafka.consumer(**READER, **{"group.id": self.name})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -144,7 +144,7 @@ def smoke(
     progress: Progress = lambda _: None,
     between: Callable[[str], None] = lambda _: None,
 ) -> Smoke:
-    """Write, hand over within a group unless that is not wanted, read again, and judge.
+    """Write, hand over within a group, read again, and judge.
 
     `brokers` tells the listeners; without it the addresses come from the cluster's metadata. `between` is
     called with the topic's name before the full read: whatever happens there must not cost a record.
@@ -157,7 +157,7 @@ def smoke(
     making = topic_led_by_each(kafka, topic, sorted(alive), keep=keep, within=timeout * 0.35, progress=progress)
     with interrupted_by_signals(), making as leaders:
         load = Load(topic, topic.removeprefix(PREFIX), leaders, messages)
-        evidence = _gather(kafka, load, paths, started, timeout, progress, between, handover)
+        evidence = _gather(kafka, load, paths, started, timeout, progress, between)
     return Smoke(
         topic=topic,
         kept=keep,
@@ -179,16 +179,13 @@ def _gather(
     timeout: float,
     progress: Progress,
     between: Callable[[str], None],
-    hand_over: bool,
 ) -> Evidence:
     """The steps one after the other, each with its share of the time, so that a stuck one leaves some to the next."""
-    with ExitStack() as stack:
-        group = stack.enter_context(closing(Group(kafka, load.topic))) if hand_over else None
+    with closing(Group(kafka, load.topic)) as group:
         progress(f"writing through {len(paths)} addresses to {len(load.leaders)} leaders")
         written = write(kafka, load, paths, started + timeout * 0.6)
-        if group:
-            progress("reading with a group that changes its consumer in the middle")
-        handover = group.hand_over(load.leaders, started + timeout * 0.8) if group else Handover({}, {})
+        progress("reading with a group that changes its consumer in the middle")
+        handover = group.hand_over(load.leaders, started + timeout * 0.8)
     between(load.topic)
     progress("reading everything again")
     return Evidence(written, handover, read(kafka, load.topic, load.run, load.leaders, started + timeout))
@@ -261,7 +258,7 @@ def _milliseconds(value: float | None) -> str:
 
 
 def verdict_of(evidence: Evidence) -> Verdict:
-    """The judge's answer on what could be read, and on the group's handover if there was one."""
+    """The judge's answer on what could be read, and on the group's handover."""
     reachable = [record for record in evidence.written.acknowledged if evidence.reading.covers(record)]
     undelivered = [record.sequence for record in evidence.written.undelivered]
     verdict = judge(reachable, evidence.reading.records, undelivered)

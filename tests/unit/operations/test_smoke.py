@@ -142,12 +142,6 @@ def test_records_that_were_never_sent_are_a_problem() -> None:
     assert problem.startswith("through broker 1 (INTERNAL h1:9092): 12 records were not sent")
 
 
-def test_a_proof_without_the_handover_holds_and_does_not_speak_of_it() -> None:
-    proof = smoke(evidence(handover=Handover({}, {})))
-    assert proof.holds
-    assert proof.sentence == "the proof holds: 4 acknowledged, 4 seen, 0 duplicates, in 1.2 s"
-
-
 def test_what_could_not_be_read_is_not_called_lost() -> None:
     proof = smoke(evidence(seen=ACKED[:3], unread={1: (1, 2)}))
     assert proof.verdict.faults == ()

@@ -45,7 +45,6 @@ def prove(cluster: Cluster, kafka: Kafka, plan: Plan, phases: Phases, *, whole: 
     """Wait for health, change topics as the plan showed it, and prove the cluster with real messages.
 
     Where only a part of the hosts was provisioned, the others may be why it is not healthy: it is only said.
-    Where nothing was changed, the handover within a group is left out: brokers let every new group wait for 3 s.
     """
     changed = not plan.nothing
     within = _HEALTHY_WITHIN if whole else _PART_HEALTHY_WITHIN
@@ -64,7 +63,7 @@ def prove(cluster: Cluster, kafka: Kafka, plan: Plan, phases: Phases, *, whole: 
     if not smoke_too:
         return Proof(made)
     with phases.phase("smoke", "prove with real messages"):
-        verdict = smoke(kafka, cluster.brokers, messages=MESSAGES, handover=changed, timeout=_PROVEN_WITHIN)
+        verdict = smoke(kafka, cluster.brokers, messages=MESSAGES, timeout=_PROVEN_WITHIN)
     return Proof(made, verdict.sentence, () if verdict.holds else tuple(_why(verdict)))
 
 
