@@ -32,7 +32,7 @@ class Role(StrEnum):
 class Template(StrEnum):
     """Every template, under its path in templates/."""
 
-    BEFORE_START = "common/before-start.sh.j2"
+    START_NODE = "common/start-node.sh.j2"
     SERVER_PROPERTIES = "kafka/server.properties.j2"
     KAFKA_LOG4J = "kafka/log4j.properties.j2"
     KAFKA_LOG4J2 = "kafka/log4j2.yaml.j2"
@@ -95,14 +95,14 @@ def planned(part: Part, node: Node) -> tuple[Plan, ...]:
             Plan(Role.LOGGING, where.logging, Template.ZOOKEEPER_LOG4J, "0644"),
             Plan(Role.ENVIRONMENT, where.environment, Template.ZOOKEEPER_ENVIRONMENT, "0640"),
             Plan(Role.UNIT, where.unit, Template.ZOOKEEPER_UNIT, "0644"),
-            Plan(Role.SCRIPT, where.script, Template.BEFORE_START, "0755"),
+            Plan(Role.SCRIPT, where.script, Template.START_NODE, "0755"),
         )
     return (
         Plan(Role.CONFIG, where.config, Template.SERVER_PROPERTIES, "0640"),
         Plan(Role.LOGGING, where.logging, Template.KAFKA_LOG4J2 if log4j2 else Template.KAFKA_LOG4J, "0644"),
         Plan(Role.ENVIRONMENT, where.environment, Template.KAFKA_ENVIRONMENT, "0640"),
         Plan(Role.UNIT, where.unit, Template.KAFKA_UNIT, "0644"),
-        Plan(Role.SCRIPT, where.script, Template.BEFORE_START, "0755"),
+        Plan(Role.SCRIPT, where.script, Template.START_NODE, "0755"),
     )
 
 

@@ -16,7 +16,8 @@ BROKERS = 3
 
 WITHOUT_ARCHIVE = """set -e
 mkdir -p /etc/systemd/system/kafka.service.d
-printf '[Service]\\nExecStartPre=\\n' >/etc/systemd/system/kafka.service.d/bench.conf
+start='/opt/kafka/current/bin/kafka-server-start.sh /etc/kafka/server.properties'
+printf '[Service]\\nExecStart=\\nExecStart=%s\\n' "$start" >/etc/systemd/system/kafka.service.d/bench.conf
 systemctl daemon-reload
 """
 WITH_ARCHIVE = "rm -r /etc/systemd/system/kafka.service.d; systemctl daemon-reload"

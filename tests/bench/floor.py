@@ -23,7 +23,7 @@ START = """set -e
 tar x -C / --no-same-owner --no-overwrite-dir
 chgrp kafka /etc/kafka/*
 chmod 640 /etc/kafka/*
-chmod 755 /opt/kafka/before-start.sh
+chmod 755 /opt/kafka/start-node.sh
 install -d -o kafka -g kafka $(sed -n 's/^ReadWritePaths=//p' /etc/systemd/system/{kafka,zookeeper}.service)
 chown kafka: /var/lib/zookeeper/myid
 systemctl daemon-reload

@@ -42,7 +42,7 @@ def test_each_kind_has_its_own_file_names_so_that_a_host_can_run_several() -> No
         Role.LOGGING: "/etc/kafka/zookeeper-log4j.properties",
         Role.ENVIRONMENT: "/etc/kafka/zookeeper.env",
         Role.UNIT: "/etc/systemd/system/zookeeper.service",
-        Role.SCRIPT: "/opt/kafka/before-start.sh",
+        Role.SCRIPT: "/opt/kafka/start-node.sh",
     }
     assert paths(OLD, 1)[Role.LOGGING] == "/etc/kafka/kafka-log4j.properties"
     assert paths(NEW, 0) == {
@@ -50,7 +50,7 @@ def test_each_kind_has_its_own_file_names_so_that_a_host_can_run_several() -> No
         Role.LOGGING: "/etc/kafka/kafka-controller-log4j2.yaml",
         Role.ENVIRONMENT: "/etc/kafka/kafka-controller.env",
         Role.UNIT: "/etc/systemd/system/kafka-controller.service",
-        Role.SCRIPT: "/opt/kafka/before-start.sh",
+        Role.SCRIPT: "/opt/kafka/start-node.sh",
     }
     assert paths(NEW, 1)[Role.LOGGING] == "/etc/kafka/kafka-log4j2.yaml"
 
@@ -64,10 +64,10 @@ def test_places_move_every_file_and_every_path_in_them() -> None:
     files = by_role(render.files(replace(OLD, brokers=(moved,)), moved))
     unit = files[Role.UNIT].text
     assert files[Role.CONFIG].path == "/c/server.properties"
-    assert "ExecStart=/i/current/bin/kafka-server-start.sh /c/server.properties\n" in unit
+    assert "ExecStart=/i/start-node.sh kafka /i/current/bin/kafka-server-start.sh \\\n  /c/server.properties " in unit
     assert "User=u\nGroup=g\n" in unit
     assert "EnvironmentFile=/c/kafka.env\n" in unit
-    assert files[Role.SCRIPT].path == "/i/before-start.sh"
+    assert files[Role.SCRIPT].path == "/i/start-node.sh"
     assert "ReadWritePaths=/home/kafka/data\nReadWritePaths=/l\n" in unit
     assert "ProtectHome=read-only\n" in unit  # with `true` the data would be out of sight
     assert "/etc/kafka" not in unit + files[Role.ENVIRONMENT].text + files[Role.LOGGING].text

@@ -37,7 +37,7 @@ class Paths:
     logging: str
     unit: str
     script: str
-    """Run by the unit before it starts a node of Kafka; the nodes of a host share it."""
+    """What units start a node of Kafka with; the nodes of a host share it."""
 
 
 def paths(node: Node, *, log4j2: bool) -> Paths:
@@ -48,7 +48,7 @@ def paths(node: Node, *, log4j2: bool) -> Paths:
         environment=f"{folder}/{unit}.env",
         logging=f"{folder}/{unit}-{_logging(node, log4j2=log4j2)}",
         unit=f"/etc/systemd/system/{unit}.service",
-        script=f"{node.places.install_dir}/before-start.sh",
+        script=f"{node.places.install_dir}/start-node.sh",
     )
 
 

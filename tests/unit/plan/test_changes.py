@@ -58,7 +58,7 @@ def test_hosts_that_change_alike_are_shown_once() -> None:
 
 
 def test_a_file_that_nodes_of_a_host_share_is_named_once() -> None:
-    scripts = [change for change in plan(OLD, bare(OLD)).changes if change.what == "/opt/kafka/before-start.sh"]
+    scripts = [change for change in plan(OLD, bare(OLD)).changes if change.what == "/opt/kafka/start-node.sh"]
     assert [change.host for change in scripts] == ["h1", "h2", "h3"]
 
 

@@ -209,9 +209,7 @@ def test_the_log_of_zookeeper_goes_before_the_file_that_says_whose_it_is(on_host
 
 def test_what_is_ours_leaves_the_folders_and_what_is_not_keeps_them(on_host, asked, tmp_path):
     files(tmp_path / "etc", {"server.properties": "", "kafka-log4j2.yaml": "", "kafka.env": "", "tls/our.key": ""})
-    files(
-        tmp_path / "opt", {"kafka_2.13-3.9.2/libs/a.jar": "", ".kafka_2.13-4.2.0.partial/x": "", "before-start.sh": ""}
-    )
+    files(tmp_path / "opt", {"kafka_2.13-3.9.2/libs/a.jar": "", ".kafka_2.13-4.2.0.partial/x": "", "start-node.sh": ""})
     (tmp_path / "opt/current").symlink_to("kafka_2.13-3.9.2")
     files(
         tmp_path / "log",

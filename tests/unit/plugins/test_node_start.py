@@ -1,4 +1,4 @@
-"""The script that units run before they start a node, and the archive of classes it chooses."""
+"""The script that units start a node with, and the archive of classes it chooses."""
 
 from __future__ import annotations
 
@@ -23,28 +23,31 @@ def cache(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(tmp_path: Path, cache: Path) -> Start:
-    """Run the script as the unit does; gives the JVM options of the heap as the launch script will see them."""
+    """Run the script as the unit does; gives the JVM options of the heap as the launch script sees them."""
     release, java = tmp_path / "opt/kafka_2.13-3.9.2", tmp_path / "java"
-    for folder in (release / "libs", java / "bin", java / "lib/server", tmp_path / "run"):
+    for folder in (release / "bin", release / "libs", java / "bin", java / "lib/server", tmp_path / "run/kafka"):
         folder.mkdir(parents=True)
     (tmp_path / "opt/current").symlink_to("kafka_2.13-3.9.2")
     (java / "bin/java").touch(mode=0o755)
     (java / "lib/server/libjvm.so").write_text("built on Monday")
     (tmp_path / "server.properties").write_text("a=1\n")
-    script = tmp_path / "before-start.sh"
-    text = compiled(Template.BEFORE_START).render()
+    (tmp_path / "kafka.env").write_text("KAFKA_HEAP_OPTS=-Xmx1g\n")
+    launch = release / "bin/kafka-server-start.sh"
+    launch.write_text('#!/bin/sh\nread -r a <"$1" && echo "$a $# $KAFKA_HEAP_OPTS"\n')
+    launch.chmod(0o755)
+    script = tmp_path / "start-node.sh"
+    text = compiled(Template.START_NODE).render()
     script.write_text(text.replace("/run/", f"{tmp_path}/run/").replace("/var/cache/", f"{tmp_path}/cache/"))
 
     def run(java_version: str = "17.0.15", **environment: str) -> str:
         (java / "release").write_text(f'IMPLEMENTOR="any"\nJAVA_VERSION="{java_version}"\n')
-        folder = tmp_path / "run/kafka"
-        subprocess.run(["rm", "-rf", folder], check=True)
-        folder.mkdir()
         surroundings = {"PATH": os.environ["PATH"], "JAVA_HOME": str(java), "KAFKA_HEAP_OPTS": "-Xmx1g", **environment}
-        command = ["sh", script, "kafka", tmp_path / "opt/current", tmp_path / "server.properties"]
-        subprocess.run(command, env=surroundings, check=True, capture_output=True)
-        chosen = folder / "archive.env"
-        return chosen.read_text() if chosen.exists() else ""
+        files = [tmp_path / "server.properties", tmp_path / "kafka.env"]
+        command = ["sh", script, "kafka", tmp_path / "opt/current/bin/kafka-server-start.sh", *files]
+        done = subprocess.run(command, env=surroundings, check=True, capture_output=True, text=True)
+        started = "a=1 1 -Xmx1g"  # with its configuration, and nothing else
+        assert done.stdout.startswith(started)
+        return done.stdout.removeprefix(started).strip()
 
     return run
 
@@ -65,12 +68,13 @@ def archives(cache: Path) -> list[Path]:
 def test_what_a_process_starts_with_is_kept(start: Start, tmp_path: Path) -> None:
     start()
     assert (tmp_path / "run/kafka/server.properties").read_text() == "a=1\n"
+    assert (tmp_path / "run/kafka/kafka.env").read_text() == "KAFKA_HEAP_OPTS=-Xmx1g\n"
     assert (tmp_path / "run/kafka/release").read_text() == "kafka_2.13-3.9.2\n"
 
 
 def test_an_archive_is_made_by_the_first_run_and_used_by_the_next_ones(start: Start, cache: Path) -> None:
     first = start()
-    assert first.startswith('KAFKA_HEAP_OPTS="-Xmx1g -XX:ArchiveClassesAtExit=')
+    assert first.startswith("-XX:ArchiveClassesAtExit=")
     archive(first).write_text("classes")
     end(cache, "success")
     second = start()
@@ -78,6 +82,15 @@ def test_an_archive_is_made_by_the_first_run_and_used_by_the_next_ones(start: St
     assert f"-XX:SharedArchiveFile={made} " in second
     assert made.read_text() == "classes"
     assert start() == second  # also after a power cut, when nobody says how the last run ended
+
+
+def test_a_node_starts_also_where_nothing_can_be_prepared(start: Start, cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "run/kafka").rmdir()
+    cache.rmdir()
+    cache.touch()  # a file where the unit's folder should be
+    assert "SharedArchiveFile" not in start()
+    (tmp_path / "java/lib/server/libjvm.so").unlink()
+    assert "SharedArchiveFile" not in start()
 
 
 def test_an_archive_of_a_run_that_was_cut_off_is_not_trusted(start: Start, cache: Path) -> None:

@@ -40,7 +40,7 @@ def test_the_module_is_told_all_it_needs_as_plain_json(wanted: Any) -> None:
     owners = {file["path"]: (file["owner"], file["group"], file["mode"], file["kept"]) for file in told["files"]}
     assert owners["/etc/kafka/server.properties"] == ("root", "kafka", "0640", True)
     assert owners["/etc/systemd/system/kafka.service"] == ("root", "root", "0644", True)
-    assert owners["/opt/kafka/before-start.sh"] == ("root", "root", "0755", False)
+    assert owners["/opt/kafka/start-node.sh"] == ("root", "root", "0755", False)
     assert [folder["path"] for folder in told["directories"]] == ["/etc/kafka", "/var/log/kafka", "/var/lib/kafka"]
 
 
