@@ -17,7 +17,7 @@ from kcluster.clients.ssh import Answer
 from kcluster.errors import KclusterError
 from kcluster.model.cluster import Cluster
 from kcluster.model.node import Kind, Node
-from kcluster.operations import diagnosing, gates, roll
+from kcluster.operations import chosen, diagnosing, gates, roll
 from kcluster.operations.diagnosing import Began
 from kcluster.operations.gates import Gates
 
@@ -67,6 +67,7 @@ class ActionModule(ActionBase):
 
     def _before(self, asking: Gates, node: Node) -> dict[str, Any]:
         """The node may stop; whether it leads its kind, so that it can be left for last."""
+        chosen.installed(asking.cluster, [node], _Host(self))
         leads = asking.leader(node.kind) == node.name
         roll.refuse_unsafe(asking, [[node]], accept=ACCEPT)
         roll.open_gate(asking, [node], Display().display, standing="")

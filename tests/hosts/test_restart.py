@@ -8,6 +8,7 @@ import time
 
 from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet
 from tests.hosts.under_load import read_back, under_load
+from tests.lab import faults
 
 LONGEST_GAP = 20.0
 """Seconds without an acknowledgement; a second or two on a machine with nothing else to do."""
@@ -122,6 +123,21 @@ def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losin
     assert sent.numbers <= read_back(trio, bootstrap(trio), "broken")
     assert "has no node or host h9" in kcluster(trio, "stop", "h9", "--yes", code=2).stderr
 
+    # This machine reaches SSH alone: others may well reach what it does not, so nothing is taken for dead.
+    running = begun(trio, "zookeeper", "kafka")
+    for each in trio.lab.hosts:
+        faults.ssh_only(each)
+    for words, why in (
+        (("stop", "broker-1", "broker-2"), "no broker can be asked about its partitions"),
+        (("stop", "zookeeper-1", "zookeeper-2"), "there is no majority of 3 ZooKeeper servers"),
+        (("restart", "zookeeper-1"), "zookeeper-1 may not stop: zookeeper-2 does not serve"),
+    ):
+        assert why in kcluster(trio, *words, "--yes", "--gate-timeout", "2", code=4).stderr
+    for each in trio.lab.hosts:
+        assert trio.lab.ssh(each.name, "systemctl is-active zookeeper kafka").split() == ["active", "active"]
+        faults.every_port(each)
+    assert begun(trio, "zookeeper", "kafka") == running
+
 
 def test_a_live_kraft_cluster_is_restarted_by_the_cli_and_by_plain_ansible(fleet: NewFleet) -> None:
     trio = fleet(3, TRIO_KRAFT)
@@ -134,10 +150,10 @@ def test_a_live_kraft_cluster_is_restarted_by_the_cli_and_by_plain_ansible(fleet
     assert steps[2]["node"] == active
     sent.assert_served()
 
-    before = begun(trio)
+    before = begun(trio, "kafka-controller", "kafka")
     with under_load(trio, bootstrap(trio), "ansible") as sent:
         trio.ansible("restart.yml")
-    after = begun(trio)
+    after = begun(trio, "kafka-controller", "kafka")
     assert all(after[place] > before[place] for place in after)
     assert [unit for _, unit in sorted(after, key=lambda place: after[place])] == ["kafka-controller"] * 3 + [
         "kafka"
@@ -146,10 +162,9 @@ def test_a_live_kraft_cluster_is_restarted_by_the_cli_and_by_plain_ansible(fleet
     sent.assert_served(longest_gap=LONGEST_GAP)
 
 
-def begun(fleet: Fleet) -> dict[tuple[str, str], int]:
+def begun(fleet: Fleet, *units: str) -> dict[tuple[str, str], int]:
     """When each unit's process began, by the one clock that all lab hosts share."""
     ask = "systemctl show --property ExecMainStartTimestampMonotonic --value"
-    units = ("kafka-controller", "kafka")
     return {
         (host.name, unit): int(fleet.lab.ssh(host.name, f"{ask} {unit}")) for host in fleet.lab.hosts for unit in units
     }

@@ -63,6 +63,16 @@ def heal(host: Host, other: Host) -> None:
     other.cable.accept(host.address)
 
 
+def ssh_only(host: Host) -> None:
+    """This machine reaches nothing of the host but SSH, as through a firewall; the other hosts reach all of it."""
+    host.cable.admit_only(host.cable.network.address(1), 22)
+
+
+def every_port(host: Host) -> None:
+    """Let this machine reach everything again."""
+    host.cable.accept(host.cable.network.address(1))
+
+
 def thin_link(host: Host, rate: str = "1mbit") -> None:
     """Let no more through to and from the host than a rate as tc writes it."""
     host.cable.narrow(rate)

@@ -104,6 +104,16 @@ class Cable:
             }}"""
         run("ip", "netns", "exec", self.namespace, "nft", "-f", "-", input=rules)
 
+    def admit_only(self, address: str, port: int) -> None:
+        """Drop what comes from an address to any other port than this one, as a firewall that lets little through."""
+        rules = f"""
+            table ip {_table(address)}
+            delete table ip {_table(address)}
+            table ip {_table(address)} {{
+                chain in {{ type filter hook input priority 0; ip saddr {address} tcp dport != {port} drop; }}
+            }}"""
+        run("ip", "netns", "exec", self.namespace, "nft", "-f", "-", input=rules)
+
     def accept(self, address: str) -> None:
         """Stop dropping."""
         attempt("ip", "netns", "exec", self.namespace, "nft", "delete", "table", "ip", _table(address))

@@ -118,6 +118,21 @@ def test_a_partition_separates_two_hosts_both_ways_and_nobody_else(trio: Lab) ->
     assert hears(trio, "h2", "h1")
 
 
+def test_behind_a_firewall_this_machine_reaches_ssh_alone_and_the_other_hosts_reach_everything(trio: Lab) -> None:
+    host = trio.host("h1")
+    trio.ssh("h1", "systemd-run -q --unit=pages python3 -m http.server 7000")
+    wait_until(lambda: ":7000" in trio.ssh("h1", "ss -ltn"), 10, "h1 listens")
+    knock = f"timeout 0.5 bash -c '</dev/tcp/{host.address}/7000' && echo open || true"
+    here = ["ip", "netns", "exec", trio.network.namespace, "bash", "-c", f"{{ {knock}; }} 2>&1"]
+    assert subprocess.check_output(here, text=True) == "open\n"
+    faults.ssh_only(host)
+    assert subprocess.check_output(here, text=True) == ""
+    assert trio.ssh("h2", knock) == "open\n"
+    assert host.ssh.answers()
+    faults.every_port(host)
+    assert subprocess.check_output(here, text=True) == "open\n"
+
+
 def test_a_thin_link_is_thin_both_ways(trio: Lab) -> None:
     host, size = trio.host("h1"), 1_000_000
     into, out = host.ssh.command("cat >/dev/null"), host.ssh.command(f"head -c {size} /dev/zero")

@@ -9,7 +9,7 @@ import pytest
 
 from kcluster.model.client import Client
 from kcluster.operations.judging import Reason
-from tests.unit.operations.hosts import BROKERS, TRIO, OpenGates
+from tests.unit.operations.hosts import BROKERS, RUNNING, TRIO, Hosts, OpenGates
 
 
 @pytest.fixture
@@ -18,14 +18,21 @@ def gate(plugin: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) -
     module = plugin("action.gate")
     monkeypatch.setattr(module.reading, "cluster", lambda task_vars: TRIO)
 
-    def run(host: str, gates: OpenGates, **args: Any) -> Any:
+    def run(host: str, gates: OpenGates, description: str = "", **args: Any) -> Any:
         task = SimpleNamespace(args=args, check_mode=False, async_val=0, diff=False, _uuid="1", action="gate")
         context = SimpleNamespace(check_mode=False, diff=False)
         shell = SimpleNamespace(_shell=SimpleNamespace(tmpdir="there"))
         action = module.ActionModule(task, shell, context, None, None, None)
         monkeypatch.setattr(action, "_gates", lambda found: gates)
-        answer = {"rc": 0, "stdout": "--- kcluster ---\n1700000000\n120\n", "stderr": ""}
-        monkeypatch.setattr(action, "_low_level_execute_command", lambda command, in_data: answer)
+
+        def answer(command: str, in_data: bytes) -> dict[str, Any]:
+            if b"systemctl show" not in in_data:
+                return {"rc": 0, "stdout": "--- kcluster ---\n1700000000\n120\n", "stderr": ""}
+            units = {(host, "kafka"): {**RUNNING, "Description": description}}
+            told = Hosts(units).ask(host, command, stdin=in_data.decode())
+            return {"rc": told.code, "stdout": told.stdout, "stderr": told.stderr}
+
+        monkeypatch.setattr(action, "_low_level_execute_command", answer)
         return action.run(task_vars={"inventory_hostname": host})
 
     return run
@@ -52,6 +59,14 @@ def test_a_closed_gate_fails_the_task_with_its_reason(gate: Callable[..., Any]) 
     with pytest.raises(AnsibleActionFail, match="broker-1 may not stop: too few copies: t-0"):
         gate("h1", closed, part="brokers", moment="before")
     assert gate("h1", OpenGates(), part="brokers", moment="after", began={"since": 1})["node"] == BROKERS[0].name
+
+
+def test_a_unit_of_another_cluster_is_not_restarted(gate: Callable[..., Any]) -> None:
+    from ansible.errors import AnsibleActionFail
+
+    with pytest.raises(AnsibleActionFail, match="kafka on h1 belongs to the cluster two, this one is trio"):
+        gate("h1", OpenGates(), "Kafka broker 1 of two", part="brokers", moment="before")
+    assert gate("h1", OpenGates(), "Kafka broker 1 of trio", part="brokers", moment="before")["unit"] == "kafka"
 
 
 def test_what_cannot_be_made_safe_is_accepted_as_users_of_the_playbook_can(gate: Callable[..., Any]) -> None:
