@@ -190,7 +190,7 @@ all:
 """
 
 
-def test_changed_settings_are_written_and_wait_for_a_restart(own, tmp_path):
+def test_changed_settings_are_written_and_wait_for_a_restart_and_wrong_ones_are_refused(own, tmp_path):
     inventory = tmp_path / "hosts.yml"
     inventory.write_text(INVENTORY.format(hours=24))
     cluster = own("-i", str(inventory))
@@ -201,6 +201,12 @@ def test_changed_settings_are_written_and_wait_for_a_restart(own, tmp_path):
     assert nodes(cluster)["broker-1"]["pid"] == before["broker-1"]["pid"]
     config = cluster.home / "local/own/nodes/broker-1/etc/server.properties"
     assert "log.retention.hours=48" in config.read_text()
+    inventory.write_text(INVENTORY.format(hours="soon"))
+    refused = cluster.run("up", "-n", "own", check=False)
+    assert refused.returncode == 3
+    assert "log.retention.hours=soon must be a whole number" in refused.stderr
+    assert "log.retention.hours=48" in config.read_text()
+    inventory.write_text(INVENTORY.format(hours=48))
     cluster.run("down", "-n", "own")
     assert json.loads(cluster.run("up", "-n", "own", "-o", "json").stdout)["restart"] == []
 

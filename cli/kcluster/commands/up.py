@@ -37,8 +37,8 @@ def up(
     """Start a cluster on this machine, or repair what is missing of it.
 
     The cluster runs on after the command; `kcluster down` stops it and keeps its data. With an inventory it has the
-    same nodes and settings as on real hosts, but on 127.0.0.1, with ports that are free and a small heap. A second
-    `up` starts what does not run and changes nothing else.
+    same nodes and settings as on real hosts, but on 127.0.0.1, with ports that are free and a small heap; one that
+    `kcluster validate` refuses is refused here too. A second `up` starts what does not run and changes nothing else.
 
     Examples:
 

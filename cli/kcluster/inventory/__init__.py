@@ -75,16 +75,15 @@ def understood(loaded: Loaded) -> Cluster:
     cluster, findings = cluster_from(loaded.data, loaded.name)
     if cluster:
         findings += structure(cluster)
-    accepted = refuse(loaded, cluster, findings)
-    folder = loaded.path if loaded.path.is_dir() else loaded.path.parent
-    return replace(accepted, client=accepted.client.beside(folder.absolute()))
+    return refuse(loaded, cluster, findings)
 
 
 def refuse(loaded: Loaded, cluster: Cluster | None, findings: list[Finding]) -> Cluster:
     """The cluster, unless a finding is an error: then all of them at once."""
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if cluster and not errors:
-        return cluster
+        folder = loaded.path if loaded.path.is_dir() else loaded.path.parent
+        return replace(cluster, client=cluster.client.beside(folder.absolute()))
     reported = report(errors, loaded.origins.locate)
     many = "1 error" if len(reported) == 1 else f"{len(reported)} errors"
     raise InventoryError(

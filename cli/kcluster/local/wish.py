@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,11 +44,14 @@ def root(name: str) -> Path:
     return paths.home() / "local" / name
 
 
-def grant(wish: Wish) -> tuple[Cluster, Origin, Record | None]:
-    """The cluster that is meant, where it comes from, and its record when it exists already."""
+def grant(wish: Wish, read: Callable[[Path], Cluster]) -> tuple[Cluster, Origin, Record | None]:
+    """The cluster that is meant, where it comes from, and its record when it exists already.
+
+    `read` makes the cluster of an inventory, or refuses it.
+    """
     _refuse_contradictions(wish)
     if wish.inventory:
-        return _from_inventory(wish.inventory, wish.name)
+        return _from_inventory(wish.inventory, wish.name, read)
     name = wish.name or DEFAULT_NAME
     known = Record.load(root(name))
     if known and known.origin.inventory:
@@ -55,7 +59,7 @@ def grant(wish: Wish) -> tuple[Cluster, Origin, Record | None]:
             raise UsageError(
                 f"the local cluster {name} is made from {known.origin.inventory}", resolution="change it there"
             )
-        return _from_inventory(Path(known.origin.inventory), name)
+        return _from_inventory(Path(known.origin.inventory), name, read)
     origin = _shaped(wish, known)
     cluster_id = known.cluster.metadata.cluster_id if known and isinstance(known.cluster.metadata, Quorum) else ""
     cluster = shape.cluster_of(name, origin, cluster_id or shape.new_cluster_id())
@@ -65,10 +69,10 @@ def grant(wish: Wish) -> tuple[Cluster, Origin, Record | None]:
     return cluster, origin, known
 
 
-def _from_inventory(path: Path, name: str | None) -> tuple[Cluster, Origin, Record | None]:
-    from kcluster import inventory  # lazily: a cluster without an inventory needs none of it
-
-    cluster = inventory.read(path)
+def _from_inventory(
+    path: Path, name: str | None, read: Callable[[Path], Cluster]
+) -> tuple[Cluster, Origin, Record | None]:
+    cluster = read(path)
     cluster = replace(cluster, name=name or cluster.name, engine=None)  # on one machine jobs need no Spark of hosts
     known = Record.load(root(cluster.name))
     _refuse_other_metadata(cluster, known)

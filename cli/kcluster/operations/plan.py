@@ -6,18 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from kcluster import inventory
 from kcluster import plan as planning
 from kcluster.errors import KclusterError, UnreachableError, UsageError
-from kcluster.inventory import doubts
 from kcluster.model.broker import Broker
 from kcluster.model.client import protocol_of
 from kcluster.model.node import Kind
 from kcluster.model.quorum import Quorum
-from kcluster.operations import masters
+from kcluster.operations import masters, validate
 from kcluster.operations.looking import look_at_all
 from kcluster.operations.status.roles import roles
-from kcluster.operations.validate import judge
 from kcluster.plan import Plan, Roles
 
 if TYPE_CHECKING:
@@ -37,12 +34,8 @@ _ANSWER_WITHIN = 2.0
 
 
 def accepted(loaded: Loaded) -> Cluster:
-    """The cluster of an inventory on hosts, once every rule was asked; refused with all errors at once."""
-    cluster, findings = inventory.cluster_from(loaded.data, loaded.name)
-    findings += doubts.doubts(loaded.data)
-    if cluster:
-        findings += judge(cluster)
-    cluster = inventory.refuse(loaded, cluster, findings)
+    """The cluster of an inventory on hosts, once every rule was asked."""
+    cluster = validate.accepted(loaded)
     if cluster.local:
         raise UsageError(
             f"{cluster.name} is a cluster on this machine, not on hosts",

@@ -83,7 +83,7 @@ class Plan(Result):
 
 def plan(wanted: Wish) -> Plan:
     """What `up` would start, where, and on which ports."""
-    cluster, origin, known = wish.grant(wanted)
+    cluster, origin, known = wish.grant(wanted, _accepted)
     record = _record(cluster, origin, known, ports.free)
     rows = [
         Planned(
@@ -102,7 +102,7 @@ def up(wanted: Wish, progress: Progress) -> Up:
     from kcluster.releases.fetch import fetch  # lazily: `--dry-run` needs none of it
 
     begin = time.monotonic()
-    cluster, origin, _ = wish.grant(wanted)
+    cluster, origin, _ = wish.grant(wanted, _accepted)
     found = java.require(cluster.release.java, f"Kafka {cluster.release.version}")
     with lock.locked(wish.root(cluster.name), cluster.name), ports.Reservation() as reservation:
         home = fetch(cluster.release, progress)
@@ -115,6 +115,14 @@ def up(wanted: Wish, progress: Progress) -> Up:
             progress(f"starting {_listed([each.node.name for each in missing])}")
         record = _bring_up(record, Launcher(home, Archives.of(home, found)), missing, progress)
     return _result(record, ready, missing, time.monotonic() - begin)
+
+
+def _accepted(path: Path) -> Cluster:
+    """The cluster of an inventory, which has to be right as on real hosts."""
+    from kcluster import inventory  # lazily: a cluster without an inventory needs none of it
+    from kcluster.operations import validate
+
+    return validate.accepted(inventory.load(path))
 
 
 def _chosen(cluster: Cluster, origin: Origin, reservation: ports.Reservation, progress: Progress) -> Record:

@@ -102,16 +102,25 @@ class Validation(Result):
 def validate(path: Path, *, strict: bool = False) -> Validation:
     """Ask every rule about an inventory."""
     loaded = inventory.load(path)
-    cluster, findings = inventory.cluster_from(loaded.data, loaded.name)
-    findings += doubts.doubts(loaded.data)
-    if cluster:
-        findings += judge(cluster)
+    cluster, findings = _asked(loaded)
     return Validation(
         inventory=str(path),
         summary=describe(cluster) if cluster else "",
         findings=report(findings, loaded.origins.locate),
         strict=strict,
     )
+
+
+def accepted(loaded: inventory.Loaded) -> Cluster:
+    """The cluster of an inventory, once every rule was asked; refused with all errors at once."""
+    return inventory.refuse(loaded, *_asked(loaded))
+
+
+def _asked(loaded: inventory.Loaded) -> tuple[Cluster | None, list[Finding]]:
+    """The cluster, if there is one, and what all rules say."""
+    cluster, findings = inventory.cluster_from(loaded.data, loaded.name)
+    findings += doubts.doubts(loaded.data)
+    return cluster, findings + (judge(cluster) if cluster else [])
 
 
 def judge(cluster: Cluster) -> list[Finding]:
