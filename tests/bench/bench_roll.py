@@ -14,8 +14,8 @@ from tests.hosts.under_load import under_load
 RUNS = 2
 BROKERS = 3
 GAPS_APART = 3.0
-"""The gap is there to be read, and is 1 to 2 s either way: where partitions move to a broker that was just away, clients
-first wait out their backoff for it. The limit catches what is far off."""
+"""The gap is there to be read. It is 1 to 2 s either way: where partitions move to a broker that was just away, clients
+wait out their backoff for it. The limit catches what is far off."""
 
 WITHOUT_ARCHIVE = """set -e
 mkdir -p /etc/systemd/system/kafka.service.d
