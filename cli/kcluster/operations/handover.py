@@ -28,9 +28,9 @@ class Handover:
 
 
 class Group:
-    """A throw-away consumer group. Its consumers take their partitions by themselves instead of joining it:
+    """A throw-away consumer group, whose consumers take their partitions by themselves.
 
-    brokers keep the first member of a new group waiting for 3 s, and that proves nothing about what they keep.
+    Brokers keep the first member of a new group waiting for 3 s, which proves nothing about what they keep.
     """
 
     def __init__(self, kafka: Kafka, topic: str) -> None:
@@ -57,7 +57,7 @@ class Group:
         """Remove the group."""
         self._consumer.close()
         if not self._committed:
-            return
+            return  # there is no group, and without a coordinator its removal would only wait
         try:
             self._kafka.wait(
                 self._kafka.admin.delete_consumer_groups([self.name], request_timeout=5)[self.name], timeout=6

@@ -12,6 +12,7 @@ from kcluster.model.broker import Broker
 from kcluster.model.client import protocol_of
 from kcluster.model.node import Kind
 from kcluster.model.quorum import Quorum
+from kcluster.model.topic_change import Action, Change
 from kcluster.operations import masters, validate
 from kcluster.operations.looking import look_at_all
 from kcluster.operations.status.roles import roles
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from kcluster.model.node import Node
     from kcluster.model.observed import HostSeen
     from kcluster.model.topic import Topic
-    from kcluster.model.topic_change import Change
 
 T = TypeVar("T")
 
@@ -170,7 +170,7 @@ def _overrides(kafka: Kafka, brokers: list[Broker]) -> tuple[dict[str, dict[str,
 def _topics(
     kafka: Kafka, declared: Sequence[Topic], brokers: Sequence[Broker], *, fresh: bool
 ) -> tuple[tuple[Change, ...] | None, tuple[str, ...]]:
-    """The steps to the declared topics; None and a sentence where no broker says which are there."""
+    """The steps to the declared topics, and what stays as it is; None and why where no broker says what is there."""
     if not declared:
         return (), ()
     from kcluster.operations.topic.plan import compare, difference
@@ -180,7 +180,16 @@ def _topics(
     why = "no broker answers"
     if brokers:
         try:
-            return tuple(compare(kafka, declared, broker=brokers[0].id, within=_ANSWER_WITHIN).steps), ()
+            found = compare(kafka, declared, broker=brokers[0].id, within=_ANSWER_WITHIN)
+            return tuple(found.steps), tuple(map(_stays, filter(_declared_otherwise, found.changes)))
         except KclusterError as problem:
             why = problem.message
     return None, (f"the declared topics could not be compared: {why}",)
+
+
+def _declared_otherwise(change: Change) -> bool:
+    return change.action is Action.KEEP and bool(change.after)
+
+
+def _stays(change: Change) -> str:
+    return f"topic {change.topic}: {change.what} stays {change.before}, declared is {change.after}: {change.note}"

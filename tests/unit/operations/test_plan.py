@@ -178,6 +178,22 @@ def test_topics_that_differ_are_something_to_do_and_shown(monkeypatch: pytest.Mo
     assert found.data()["topics"][1] == {**asdict(KEPT)}
 
 
+def test_what_no_step_can_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    serving(monkeypatch)
+    orders = TopicState(
+        "orders", tuple(Partition(n, 1, (1, 2), (1, 2)) for n in range(5)), {"cleanup.policy": "compact"}
+    )
+    made = TopicState("made", (Partition(0, 1, (1,), (1,)),), {})
+    monkeypatch.setattr(topics, "topics", lambda kafka, within: {"orders": orders, "made": made})
+    monkeypatch.setattr(topics, "with_config", lambda kafka, states, broker, within: states)
+    found = operation.of(replace(DECLARED, topics=(Topic("orders", 3, 3), Topic("made", 1, 1))), running(OLD), NOBODY)
+    assert found.nothing
+    assert found.notes == (
+        "topic orders: partitions stays 5, declared is 3: partitions only grow",
+        "topic orders: replication factor stays 2, declared is 3: changing it moves data: that is a reassignment",
+    )
+
+
 def test_on_bare_hosts_all_declared_topics_are_shown_without_a_question() -> None:
     found = operation.of(DECLARED, bare(OLD), NOBODY)
     assert found.topics
