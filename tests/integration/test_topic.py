@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from kcluster.clients.kafka import Kafka, topics
+
 
 def answer(cluster, *args):
     return json.loads(cluster.run(*args, "-n", cluster.name, "-o", "json").stdout)
@@ -94,6 +96,16 @@ def test_partitions_never_shrink_and_a_change_without_a_terminal_needs_yes(live)
     assert "a key go to another partition" in told
     assert "add --yes" in told
     assert "nothing to do" in live.run("topic", "alter", "grows", "-p", "3", "-n", live.name).stdout
+
+
+def test_a_topic_is_made_again_while_the_old_one_is_still_going(live):
+    kafka = Kafka(live.bootstrap)
+    for partitions in (60, 61, 62):
+        topics.create(kafka, "again", partitions, 3, {})
+        kafka.wait_each(kafka.admin.delete_topics(["again"], operation_timeout=5))
+    topics.create(kafka, "again", 2, 3, {})
+    (topic,) = answer(live, "topic", "describe", "again")
+    assert len(topic["partitions"]) == 2
 
 
 def test_internal_topics_are_not_deleted(live):

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from kcluster.clients.kafka.connection import ANSWER_WITHIN, Kafka
 from kcluster.errors import KclusterError, RefusedError
 
+_GONE_WITHIN = 20.0
+"""Seconds a topic that was deleted may take to go, before one of its name is made."""
+
 if TYPE_CHECKING:
     from confluent_kafka import TopicPartition
     from confluent_kafka.admin._metadata import ClusterMetadata
@@ -151,11 +154,29 @@ def offsets(kafka: Kafka, asked: Iterable[TopicPartition], where: str | int) -> 
 def create(
     kafka: Kafka, name: str, partitions: int, replication: int, config: Mapping[str, str], *, check: bool = False
 ) -> None:
-    """Create a topic; -1 leaves a number to the brokers' default. `check` only asks whether the cluster would."""
+    """Create a topic; -1 leaves a number to the brokers' default. `check` only asks whether the cluster would.
+
+    One of the same name that is being deleted is waited for: its name is free only when every broker has removed it.
+    """
     from confluent_kafka.admin import NewTopic
 
     topic = NewTopic(name, num_partitions=partitions, replication_factor=replication, config=dict(config))
-    kafka.wait_each(kafka.admin.create_topics([topic], validate_only=check, request_timeout=30))
+
+    def made() -> bool | None:
+        try:
+            kafka.wait_each(kafka.admin.create_topics([topic], validate_only=check, request_timeout=30))
+        except RefusedError as problem:
+            if "marked for deletion" in problem.message:
+                return None
+            raise
+        return True
+
+    if not kafka.until(made, _GONE_WITHIN):
+        raise RefusedError(
+            f"an older topic {name} is still being deleted after {_GONE_WITHIN:.0f} s",
+            details="a broker that has a part of it may be away",
+            resolution="start what does not run, see kcluster health, then run it again",
+        )
 
 
 def delete(kafka: Kafka, names: Sequence[str]) -> None:
