@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -28,19 +27,6 @@ def releases() -> None:
     connector.jars(print)
 
 
-def quick(fleet: Fleet) -> Fleet:
-    """The same with JVMs that only compile quickly: a test's cluster lives for a minute or two, mostly of starts.
-
-    What a test writes into its inventory counts more: Ansible reads files in the order of their names.
-    """
-    options = "-XX:+UseG1GC -XX:TieredStopAtLevel=1 -Djava.awt.headless=true"
-    variables = {
-        word: {"KAFKA_JVM_PERFORMANCE_OPTS": options} for word in ("kafka_environment", "zookeeper_environment")
-    }
-    (fleet.inventory / "all.yml").write_text(json.dumps({"all": {"vars": variables}}))
-    return fleet
-
-
 @pytest.fixture
 def fleet(lab_image: Image, tmp_path: Path) -> Iterator[NewFleet]:
     """Make fresh hosts and an inventory for them: `fleet(3, TRIO_ZK)`."""
@@ -48,7 +34,7 @@ def fleet(lab_image: Image, tmp_path: Path) -> Iterator[NewFleet]:
 
         def make(size: int, cluster: str) -> Fleet:
             lab = stack.enter_context(own_lab(fresh_name(), size, lab_image))
-            return quick(fleet_on(lab, cluster, tmp_path / lab.name))
+            return fleet_on(lab, cluster, tmp_path / lab.name)
 
         yield make
 
@@ -57,7 +43,7 @@ def fleet(lab_image: Image, tmp_path: Path) -> Iterator[NewFleet]:
 def living(lab_image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """Three hosts on which TRIO_ZK runs: each test leaves it healthy."""
     with own_lab(fresh_name(), 3, lab_image) as lab:
-        fleet = quick(fleet_on(lab, TRIO_ZK, tmp_path_factory.mktemp("living")))
+        fleet = fleet_on(lab, TRIO_ZK, tmp_path_factory.mktemp("living"))
         fleet.ansible("provision.yml")
         fleet.run("health", "-i", str(fleet.inventory), "--wait", "120s")
         yield fleet
