@@ -89,7 +89,7 @@ def write(kafka: Kafka, load: Load, paths: Sequence[Path], deadline: float) -> W
     """Write numbered records through each path to the partitions around its own broker's.
 
     The first round connects. Half of the others wait for their acknowledgements, so that the latency is that of
-    one record; the rest is sent at once, so that order is put to the test.
+    one record, but for no more than half of the time; the rest is sent at once, so that order is put to the test.
     """
     written, sequences = Written(), count()
     for start in range(0, len(paths), PATHS_AT_ONCE):
@@ -124,6 +124,8 @@ class _Writer:
         self._partitions = near(path, load.leaders)
         self._left = max(3, -(-load.messages // (paths * len(self._partitions))))
         self._at_once = max(self._left // 2, self._left - ROUNDS_ALONE)
+        now = time.monotonic()
+        self._alone_until = now + (deadline - now) / 2  # a slow cluster shall have time for the others
         self._send_until = deadline - 2.0  # what is sent shall have time to be answered
         self._sent = self._waiting = 0
         self._written = written
@@ -135,7 +137,7 @@ class _Writer:
                 "acks": "all",
                 "enable.idempotence": True,
                 "linger.ms": 0,
-                "message.timeout.ms": max(1000, int((deadline - time.monotonic()) * 1000) - 500),
+                "message.timeout.ms": max(1000, int((deadline - now) * 1000) - 500),
                 "error_cb": self._note_fault,
             }
         )
@@ -153,7 +155,8 @@ class _Writer:
         """Serve the acknowledgements; when all are in, send what comes next."""
         self._producer.poll(0.002)
         if self._waiting == 0 and self._sending:
-            alone, connected = self._left > self._at_once, self._sent > 0
+            alone = self._left > self._at_once and time.monotonic() < self._alone_until
+            connected = self._sent > 0
             for _ in range(1 if alone else min(self._left, ROUNDS_AT_ONCE)):
                 self._send_round(sequences, timed=alone and connected)
 
