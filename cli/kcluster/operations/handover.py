@@ -80,21 +80,28 @@ class Group:
         return ""
 
     def _commit(self, middles: Mapping[int, int], deadline: float) -> str:
-        """Commit these offsets; the answer is why that was not possible."""
+        """Commit these offsets; the answer is why that was not possible.
+
+        A coordinator that was just chosen refuses until it has read its part, so it is asked again.
+        """
         from confluent_kafka import KafkaException, TopicPartition
 
         offsets = [TopicPartition(self._topic, partition, middle) for partition, middle in middles.items()]
-        try:
-            # This question waits no longer than it is told to; a commit without a coordinator takes 40 s.
-            self._consumer.committed(offsets, timeout=max(1.0, deadline - time.monotonic()))
-        except KafkaException as problem:
-            return f"its coordinator (__consumer_offsets) does not answer: {problem.args[0].str()}"
-        try:
-            self._consumer.commit(offsets=offsets, asynchronous=False)
-        except KafkaException as problem:
-            return f"its commit failed: {problem.args[0].str()}"
-        self._committed = True
-        return ""
+        while True:
+            step = "its coordinator (__consumer_offsets) does not answer"
+            try:
+                # This question waits no longer than it is told to; a commit without a coordinator takes 40 s.
+                self._consumer.committed(offsets, timeout=max(1.0, deadline - time.monotonic()))
+                step = "its commit failed"
+                self._consumer.commit(offsets=offsets, asynchronous=False)
+            except KafkaException as problem:
+                error = problem.args[0]
+                if "AUTHORIZATION_FAILED" in error.name() or time.monotonic() > deadline:
+                    return f"{step}: {error.str()}"
+                self._consumer.poll(0.1)
+                continue
+            self._committed = True
+            return ""
 
     def _resume(self, commits: Mapping[int, int], until: Mapping[int, int], deadline: float) -> Handover:
         """Read from where the brokers say that the group stands; without a commit that is the beginning."""
