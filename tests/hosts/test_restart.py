@@ -70,6 +70,23 @@ def refused_for(fleet: Fleet, node: str, why: str) -> None:
         assert time.monotonic() < deadline, said
 
 
+def nothing_stops_behind_a_firewall(trio: Fleet) -> None:
+    """This machine reaches SSH alone: others may well reach what it does not, so nothing is taken for dead."""
+    running = begun(trio, "zookeeper", "kafka")
+    for each in trio.lab.hosts:
+        faults.ssh_only(each)
+    for words, why in (
+        (("stop", "broker-1", "broker-2"), "no broker can be asked about its partitions"),
+        (("stop", "zookeeper-1", "zookeeper-2"), "there is no majority of 3 ZooKeeper servers"),
+        (("restart", "zookeeper-1"), "zookeeper-1 may not stop: zookeeper-2 does not serve"),
+    ):
+        assert why in kcluster(trio, *words, "--yes", "--gate-timeout", "2", code=4).stderr
+    for each in trio.lab.hosts:
+        assert trio.lab.ssh(each.name, "systemctl is-active zookeeper kafka").split() == ["active", "active"]
+        faults.every_port(each)
+    assert begun(trio, "zookeeper", "kafka") == running
+
+
 def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losing_a_record(fleet: NewFleet) -> None:
     trio = fleet(3, TRIO_ZK)
     made(trio)
@@ -123,20 +140,7 @@ def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losin
     assert sent.numbers <= read_back(trio, bootstrap(trio), "broken")
     assert "has no node or host h9" in kcluster(trio, "stop", "h9", "--yes", code=2).stderr
 
-    # This machine reaches SSH alone: others may well reach what it does not, so nothing is taken for dead.
-    running = begun(trio, "zookeeper", "kafka")
-    for each in trio.lab.hosts:
-        faults.ssh_only(each)
-    for words, why in (
-        (("stop", "broker-1", "broker-2"), "no broker can be asked about its partitions"),
-        (("stop", "zookeeper-1", "zookeeper-2"), "there is no majority of 3 ZooKeeper servers"),
-        (("restart", "zookeeper-1"), "zookeeper-1 may not stop: zookeeper-2 does not serve"),
-    ):
-        assert why in kcluster(trio, *words, "--yes", "--gate-timeout", "2", code=4).stderr
-    for each in trio.lab.hosts:
-        assert trio.lab.ssh(each.name, "systemctl is-active zookeeper kafka").split() == ["active", "active"]
-        faults.every_port(each)
-    assert begun(trio, "zookeeper", "kafka") == running
+    nothing_stops_behind_a_firewall(trio)
 
 
 def test_a_live_kraft_cluster_is_restarted_by_the_cli_and_by_plain_ansible(fleet: NewFleet) -> None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from kcluster.clients.kafka.connection import ANSWER_WITHIN, Kafka
 from kcluster.errors import KclusterError, RefusedError
 
-_GONE_WITHIN = 20.0
-"""Seconds a topic that was deleted may take to go, before one of its name is made."""
-
 if TYPE_CHECKING:
     from confluent_kafka import TopicPartition
     from confluent_kafka.admin._metadata import ClusterMetadata
+
+_GONE_WITHIN = 20.0
+"""Seconds a topic that was deleted may take to go, before one of its name is made."""
 
 
 @dataclass(frozen=True)
