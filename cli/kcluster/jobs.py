@@ -25,6 +25,8 @@ MARK = "KCLUSTER_JOB"
 _LINE = 1 << 16
 """Bytes in which the last line of progress is for certain."""
 
+_LOOK = 0.05
+
 
 class State(StrEnum):
     """Where a job stands."""
@@ -214,8 +216,17 @@ def locked(place: Path) -> Iterator[None]:
         yield
 
 
-def in_use(lock: Path) -> bool:
-    """Whether a job that runs holds a lock file, whoever started it; it lets go when its process ends."""
+def in_use(lock: Path, within: float = 0.0) -> bool:
+    """Whether a job that runs holds a lock file, whoever started it; one that is just ending lets go in this time."""
+    deadline = time.monotonic() + within
+    while held := _held(lock):
+        if time.monotonic() >= deadline:
+            break
+        time.sleep(_LOOK)
+    return held
+
+
+def _held(lock: Path) -> bool:
     try:
         with lock.open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -17,6 +17,7 @@ import pytest
 import yaml
 from confluent_kafka.admin import AdminClient
 
+from kcluster.clients.processes import Process, left_after
 from spark_jobs import settings
 from spark_jobs.alerts import Office, described
 from spark_jobs.folder import Folder
@@ -152,7 +153,9 @@ class Job:
         self.cluster.run("job", "submit", "alerts", "--config", str(self.file), "-n", self.cluster.name, *how)
 
     def kill(self) -> None:
-        os.kill(json.loads((self.folder / "record.json").read_text())["process"]["pid"], signal.SIGKILL)
+        process = Process(**json.loads((self.folder / "record.json").read_text())["process"])
+        os.kill(process.pid, signal.SIGKILL)
+        assert not left_after([process], 10)
 
     def batches(self) -> int:
         progress = self.folder / "progress.jsonl"

@@ -44,6 +44,7 @@ def test_a_folder_and_a_checkpoint_have_one_driver_until_it_dies(
         locks = [tmp_path / "one.lock", tmp_path / "checkpoint" / places.LOCK]
         assert [jobs.in_use(lock) for lock in locks] == [True, True]  # as the CLI sees it
         driver.kill()
+        assert not jobs.in_use(locks[0], within=10)
     assert [jobs.in_use(lock) for lock in (*locks, tmp_path / "none.lock")] == [False, False, False]
     alone.in_folder(tmp_path, "one")
     alone.on_checkpoint(str(tmp_path / "checkpoint"))

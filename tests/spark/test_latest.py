@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kcluster.clients.processes import Process, left_after
 from spark_jobs import positions, settings
 from spark_jobs.positions import Position, load, merged, write
 from tests.integration.conftest import Live
@@ -180,7 +181,9 @@ class Run:
         assert self._producer.flush(60) == 0
 
     def kill(self) -> None:
-        os.killpg(json.loads((self.folder / "record.json").read_text())["process"]["pid"], signal.SIGKILL)
+        process = Process(**json.loads((self.folder / "record.json").read_text())["process"])
+        os.killpg(process.pid, signal.SIGKILL)
+        assert not left_after([process], 10)
 
     @property
     def told(self) -> dict[str, Any]:

@@ -27,6 +27,9 @@ from kcluster.results import Block, Cell, Progress, Result, Tone
 WRITTEN = {"dead_letters": ".dead-letters", "alerts": ".alerts"}
 """Settings that name a topic the job writes to, and how its name ends when the file leaves it to us."""
 
+_LETS_GO_WITHIN = 2.0
+"""Seconds in which a process that is just ending lets go of its lock: by then nothing else tells whose it was."""
+
 
 @dataclass(frozen=True)
 class Wish:
@@ -173,15 +176,14 @@ def _line(
 
 
 def _not_running(folder: Path) -> None:
+    """Refuse a job that runs; one that ended or was killed a moment ago is waited for."""
     job = jobs.at(folder)
-    if job and job.state in jobs.ENDED:
-        gone(job)  # it told its end a moment ago, and its JVM takes a little longer
-    if job and job.alive:
+    if job and not (job.state in jobs.ENDED and gone(job)):
         raise LockedError(
             f"the job {job.name} runs already (pid {job.record.process.pid})",
             resolution=f"kcluster job status {job.name}, kcluster job stop {job.name}, or another --name",
         )
-    if jobs.in_use(folder / f"{folder.name}.lock"):
+    if jobs.in_use(folder / f"{folder.name}.lock", within=_LETS_GO_WITHIN):
         raise LockedError(
             f"the job {folder.name} runs already, from a line that a dry run printed",
             resolution=f"touch {folder / 'stop'}: it ends after the batch in hand; or another --name",

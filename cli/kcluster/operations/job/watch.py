@@ -115,12 +115,12 @@ def _tell(job: Job, place: int, told: list[dict[str, Any]], interrupt: Interrupt
     gone(job)
 
 
-def gone(job: Job) -> None:
-    """Wait until the processes of a job that told its end are gone, so that it can be submitted again at once."""
+def gone(job: Job) -> bool:
+    """Wait until the processes of a job that ended are gone, so that it can be submitted again; whether they are."""
     deadline = time.monotonic() + GONE_WITHIN
     while job.alive and time.monotonic() < deadline:
         time.sleep(_LOOK)
-    job.end(within=5.0)
+    return job.end(within=5.0)
 
 
 def end_now(job: Job) -> bool:
