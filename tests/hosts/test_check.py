@@ -30,6 +30,7 @@ def test_bare_hosts_are_good_and_each_trouble_is_named(fleet: NewFleet) -> None:
         a_taken_port_names_the_program,
         a_unit_that_starts_keeps_its_port,
         a_partition_shows_in_the_matrix,
+        a_firewall_that_lets_ssh_through_alone_is_told,
         a_missing_mount_and_foreign_data_are_refused,
         names_are_looked_up_on_every_host,
         a_missing_java_or_python_is_named,
@@ -46,7 +47,8 @@ def bare_hosts_are_good_and_nothing_is_left_there(hosts: Fleet) -> None:
     answers = asked(hosts, 0)
     assert errors(answers) == {}
     matrix = {each["host"]: each["found"] for each in answers if each["id"] == "port-matrix"}
-    assert matrix == dict.fromkeys(("h1", "h2", "h3"), "reaches 8 ports of 2 hosts")
+    others = dict.fromkeys(("h1", "h2", "h3"), "reaches 8 ports of 2 hosts")
+    assert matrix == {**others, "this machine": "reaches 6 ports of 3 hosts"}
     assert "ms for a synced write" in next(each["found"] for each in answers if each["id"] == "fsync-latency")
     assert "failed=0" in hosts.ansible("check.yml").stdout
     assert hosts.lab.ssh("h1", "ls -A / /var/lib /tmp; ss -Hltn") == before
@@ -81,6 +83,16 @@ def a_partition_shows_in_the_matrix(hosts: Fleet) -> None:
         ("port-matrix", "h2"): "h2 cannot reach h1:2181, h1:2888, h1:3888 and h1:9092 (timed out)",
     }
     faults.heal(first, second)
+
+
+def a_firewall_that_lets_ssh_through_alone_is_told(hosts: Fleet) -> None:
+    for host in hosts.lab.hosts:
+        faults.ssh_only(host)
+    shut = "h1:2181, h2:2181, h3:2181, h1:9092, h2:9092 and h3:9092"
+    found = errors(asked(hosts, 4))
+    for host in hosts.lab.hosts:
+        faults.every_port(host)
+    assert found == {("port-matrix", "this machine"): f"this machine cannot reach {shut} (timed out)"}
 
 
 def a_missing_mount_and_foreign_data_are_refused(hosts: Fleet) -> None:
@@ -145,8 +157,9 @@ def an_unreachable_host_does_not_stop_the_others(hosts: Fleet) -> None:
     answers = asked(hosts, 6)
     assert set(errors(answers)) == {("ssh", "h3")}
     assert {each["host"] for each in answers if each["id"] == "disk-space"} == {"h1", "h2"}
-    reached = {each["found"] for each in answers if each["id"] == "port-matrix"}
-    assert reached == {"reaches 4 ports of 1 hosts"}
+    reached = {each["host"]: each["found"] for each in answers if each["id"] == "port-matrix"}
+    others = dict.fromkeys(("h1", "h2"), "reaches 4 ports of 1 host")
+    assert reached == {**others, "this machine": "reaches 4 ports of 2 hosts"}
 
 
 def test_fix_repairs_the_kernel_settings_and_checks_again(fleet: NewFleet) -> None:

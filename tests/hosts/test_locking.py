@@ -167,7 +167,7 @@ def test_hosts_that_hear_nothing_of_a_run_let_go_and_the_run_finds_out(fleet: Ne
         began = time.monotonic()
         assert held(h1)
         wait_until(lambda: not held(h1) and not held(h2), 10, "the hosts let go")
-        assert 1.5 < time.monotonic() - began < 5.0
+        assert 1.5 < time.monotonic() - began < 8.0
         for host in (h1, h2):
             faults.cable_in(host)
         with run(pair) as next_one:

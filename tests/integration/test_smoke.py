@@ -182,4 +182,4 @@ def test_no_cluster_is_told_within_seconds(live: Any) -> None:
     done = live.run("smoke", "-b", "127.0.0.1:1", check=False)
     assert done.returncode == ExitCode.UNREACHABLE
     assert "error: no broker answers at 127.0.0.1:1" in done.stderr
-    assert time.monotonic() - started < 6
+    assert time.monotonic() - started < 12

@@ -1,4 +1,7 @@
-"""Runs on every host at once, fed to `python3 -`: the port matrix of `kcluster check`, with doors of its own."""
+"""Runs on every host at once, fed to `python3 -`: the port matrix of `kcluster check`, with doors of its own.
+
+The control node has no doors; it knocks with the same code.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +22,29 @@ RESTING = ("inactive", "failed")
 
 def network(wanted: dict[str, Any]) -> dict[str, Any]:
     """Knock at every door of the others, and hold the own doors open until all of them have knocked."""
-    begun, patience = time.time(), wanted["patience"]
+    begun = time.time()
     busy = those_wanting_ports({each["unit"] for each in wanted["open"]})
-    doors = [Door(each, begun + patience + 1, left_to_unit=each["unit"] in busy) for each in wanted["open"]]
-    knocks = [Knock(each, begun if each in wanted["once"] else begun + patience) for each in wanted["knock"]]
+    ending = begun + wanted["patience"] + 1
+    doors = [Door(each, ending, left_to_unit=each["unit"] in busy) for each in wanted["open"]]
+    knocking = knocks(wanted)
     names = {name: resolved(name) for name in wanted["own_names"]}
-    for thread in [*knocks, *doors]:
-        thread.join()
+    found = [[knock.host, knock.port, knock.outcome()] for knock in knocking]
+    for door in doors:
+        door.join()
     return {
         "begun": begun,
         "ended": time.time(),
         "own_names": names,
         "unopened": {str(door.port): door.problem for door in doors if door.problem},
         "starting": [door.port for door in doors if door.left_to_unit],
-        "knocks": [[knock.host, knock.port, knock.problem] for knock in knocks],
+        "knocks": found,
     }
+
+
+def knocks(wanted: dict[str, Any]) -> list[Knock]:
+    """Begin to knock wherever it is wanted."""
+    now = time.time()
+    return [Knock(each, now if each in wanted["once"] else now + wanted["patience"]) for each in wanted["knock"]]
 
 
 def those_wanting_ports(units: set[str]) -> set[str]:
@@ -104,10 +115,15 @@ class Knock(threading.Thread):
     """One try after the other to reach a door, until it opens, stays silent, or the time is over."""
 
     def __init__(self, wanted: tuple[str, int], ending: float) -> None:
-        super().__init__()
+        super().__init__(daemon=True)
         self.host, self.port = wanted
         self.problem, self.ending = "", ending
         self.start()
+
+    def outcome(self) -> str:
+        """Why the door did not open, when that is certain; empty when it did."""
+        self.join()
+        return self.problem
 
     def run(self) -> None:
         """A refusal is tried again: the other host may not have opened its door yet."""

@@ -107,7 +107,7 @@ def test_a_server_that_never_answers_is_left_after_the_deadline() -> None:
         with pytest.raises(UnreachableError, match="no answer in time"):
             zookeeper.monitor("127.0.0.1", port, within=0.2)
         over.set()
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 4.5
 
 
 def test_several_servers_are_asked_and_each_has_its_answer_or_reason() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kcluster.errors import KclusterError
 from kcluster.operations.check import disks, doors, facts, network, system
+from kcluster.remote import check_network
 from kcluster.variables.places import data_dirs, paths
 
 if TYPE_CHECKING:
@@ -55,11 +56,13 @@ def ask(cluster: Cluster, connections: Connections) -> Told:
 
 
 def _knock(told: Told, cluster: Cluster, connections: Connections, patience: float) -> bool:
-    """Ask every host for the ways to the others; whether a door stayed shut that its host was to open."""
-    questions = doors.questions(cluster, told.hosts)
-    scripts = {name: script("check_network", {**asked, "patience": patience}) for name, asked in questions.items()}
+    """Ask for the ways to the hosts, each of them and here; whether a door stayed shut that its host was to open."""
+    questions = {name: {**asked, "patience": patience} for name, asked in doors.questions(cluster, told.hosts).items()}
+    scripts = {name: script("check_network", asked) for name, asked in questions.items() if name != doors.HERE}
+    here = check_network.knocks(questions[doors.HERE])
     for name, answer in _round(told, connections, scripts).items():
         told.networks[name] = facts.network(answer)
+    told.networks[doors.HERE] = facts.Network(knocks={(each.host, each.port): each.outcome() for each in here})
     opened = {(name, door["port"]) for name, asked in questions.items() for door in asked["open"]}
     refused = {knock for network in told.networks.values() for knock, why in network.knocks.items() if why == "refused"}
     late = [door for door in doors.doors(cluster) if (door.host, door.opens) in opened]

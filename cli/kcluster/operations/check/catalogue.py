@@ -216,16 +216,19 @@ _STORIES = (
     ),
     Story(
         "port-matrix",
-        "every host reaches the ports of the others",
+        "every host reaches the ports of the others, and this machine those it asks",
         "Each host knocks at each port that it will need: listeners of brokers, client, peer and election ports of "
-        "ZooKeeper, ports of controllers, of Spark's masters and of its workers. Where nobody listens yet, the other "
+        "ZooKeeper, ports of controllers, of Spark's masters and of its workers. So does this machine: at the listener "
+        "that clients use, ZooKeeper or controllers, Spark's masters and their pages, because gates, health and the "
+        "proof ask there. Where nobody listens yet, the other "
         "host opens the port for these few seconds, unless the unit that needs it runs or is started meanwhile. "
         "Executors talk to each other and to their driver through ports that they choose when they start; those are "
         "not tried.",
         "`timed out` is a firewall that drops or a route that is missing; `refused` one that rejects, or a node that "
         "runs without this port. Brokers that see the keeper of the metadata but not each other never get in sync.",
         "Open the ports between the hosts: firewall-cmd --permanent --add-port=9092/tcp && firewall-cmd --reload; "
-        "ufw allow from NETWORK to any port 9092 proto tcp; security groups of a cloud need it too.",
+        "ufw allow from NETWORK to any port 9092 proto tcp; security groups of a cloud need it too. A machine that "
+        "enters the hosts through a jump host reaches their ports through it as well: sshuttle -r JUMP_HOST NETWORK/24",
     ),
     Story(
         "clock-skew",

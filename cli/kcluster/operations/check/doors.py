@@ -1,4 +1,4 @@
-"""The port matrix as the inventory wants it: which host must reach which port of which other one."""
+"""The port matrix as the inventory wants it: who must reach which port of which host, this machine among them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
     from kcluster.operations.check.facts import Host
+
+HERE = "this machine"
+"""The caller that is no host of the cluster: gates, health and the proof ask from here."""
 
 EVERYWHERE = ("", "0.0.0.0", "::", "*")
 """What a listener's `host` says when it binds every address."""
@@ -49,7 +52,7 @@ class Door:
 
 
 def doors(cluster: Cluster) -> tuple[Door, ...]:
-    """Every door that matters between hosts."""
+    """Every door that somebody else must reach."""
     return tuple(door for node in cluster.every_node for door in _of(cluster, node) if door.callers)
 
 
@@ -86,7 +89,7 @@ def service(node: Node) -> str:
 
 
 def questions(cluster: Cluster, told: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
-    """What each host that can be asked must open and where it must knock, as JSON for the script.
+    """What each host that can be asked must open and where it must knock, as JSON for the script; this machine knocks.
 
     A door that nobody opens for this, because nodes run there, stays as it is: one knock tells.
     """
@@ -100,13 +103,13 @@ def questions(cluster: Cluster, told: Mapping[str, Host]) -> dict[str, dict[str,
     }
     soon = {(host, opening["port"]) for host, openings in opened.items() for opening in openings}
     return {
-        host: {
-            "open": opened[host],
-            "knock": _knocks(door for door in wanted if host in door.callers),
-            "once": _knocks(door for door in wanted if host in door.callers and (door.host, door.opens) not in soon),
-            "own_names": own_names(cluster, host),
+        caller: {
+            "open": opened.get(caller, []),
+            "knock": _knocks(door for door in wanted if caller in door.callers),
+            "once": _knocks(door for door in wanted if caller in door.callers and (door.host, door.opens) not in soon),
+            "own_names": own_names(cluster, caller),
         }
-        for host in told
+        for caller in (*told, HERE)
     }
 
 
@@ -121,7 +124,7 @@ def _openings(
     callers: dict[tuple[int, str, str], set[tuple[str, str, int]]] = {}
     for door in wanted:
         if door.host == host and (host, door.opens) in closed:
-            come = {(caller, door.address, door.port) for caller in door.callers if caller in told}
+            come = {(caller, door.address, door.port) for caller in door.callers if caller in (*told, HERE)}
             callers.setdefault((door.opens, door.bind, door.unit), set()).update(come)
     for (port, bind, unit), come in callers.items():
         yield {"port": port, "host": "" if bind in EVERYWHERE else bind, "unit": unit, "expected": len(come)}
@@ -136,15 +139,19 @@ def _of(cluster: Cluster, node: Node) -> Iterator[Door]:
     masters = _hosts(cluster.engine.masters if cluster.engine else (), node)
     workers = _hosts(cluster.engine.workers if cluster.engine else (), node)
     if isinstance(node, Server):
-        yield _plain(node, node.client_port, _once(brokers, masters))
+        yield _plain(node, node.client_port, _once(brokers, masters, [HERE]))
         yield _plain(node, node.peer_port, keepers, optional=True)
         yield _plain(node, node.election_port, keepers)
     elif isinstance(node, Controller):
-        yield _plain(node, node.port, _once(keepers, brokers))
+        yield _plain(node, node.port, _once(keepers, brokers, [HERE]))
     elif isinstance(node, Daemon):
         # Workers call every master, and a master that takes over calls every worker; jobs may begin beside a master.
-        master = isinstance(node, Master)
-        yield _plain(node, node.port, workers if master else masters, others=masters if master else ())
+        # A master's page tells whom it leads; jobs may be submitted from here, and from anywhere else.
+        if isinstance(node, Master):
+            yield _plain(node, node.port, workers, others=_once(masters, [HERE]))
+            yield _plain(node, node.web_port, (HERE,))
+        else:
+            yield _plain(node, node.port, masters)
 
 
 def _of_broker(cluster: Cluster, node: Broker) -> Iterator[Door]:
@@ -152,9 +159,11 @@ def _of_broker(cluster: Cluster, node: Broker) -> Iterator[Door]:
     others, brokers = _hosts(cluster.nodes, node), _hosts(cluster.brokers, node)
     workers = _hosts(cluster.engine.workers if cluster.engine else (), node)
     for listener in node.listeners:
-        vital = _once(brokers if listener == node.internal else (), workers if len(node.listeners) == 1 else ())
+        ours = [HERE] if listener == node.listener_for(cluster.client.protocol) else ()
+        inside = brokers if listener == node.internal else ()
+        vital = _once(inside, workers if len(node.listeners) == 1 else (), ours)
         address, port = listener.advertised_host, listener.advertised_port
-        callers = _once(others, workers)
+        callers = _once(others, workers, ours)
         yield Door(node.host.name, address, port, listener.port, listener.host, service(node), callers, vital)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kcluster.model.broker import Broker
 from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Server
 from kcluster.operations.check.answers import Answer, Severity
-from kcluster.operations.check.doors import EVERYWHERE, Door, doors, ours, ports, running
+from kcluster.operations.check.doors import EVERYWHERE, HERE, Door, doors, ours, ports, running
 
 if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
@@ -107,11 +107,12 @@ def names(name: str, network: Network) -> Iterator[Answer]:
 
 
 def matrix(cluster: Cluster, told: Mapping[str, Host], networks: Mapping[str, Network]) -> Iterator[Answer]:
-    """Every host reaches the ports of the others; what nobody reaches is one answer."""
+    """Every host reaches the ports of the others, and this machine what it asks; what no host reaches is one answer."""
     wanted = [door for door in doors(cluster) if door.host in told]
     failed = _failures(wanted, networks, running_hosts(cluster, told))
     for (owner, callers, why, severity), labels in _grouped(wanted, failed, networks).items():
-        fix = f"open {'the ports' if len(labels) > 1 else 'the port'} between the hosts: kcluster explain port-matrix"
+        between = "for this machine" if callers == (HERE,) else "between the hosts"
+        fix = f"open {'the ports' if len(labels) > 1 else 'the port'} {between}: kcluster explain port-matrix"
         who = callers[0] if len(callers) == 1 else "no other host"
         place = callers[0] if len(callers) == 1 else owner
         verb = "cannot reach" if len(callers) == 1 else "can reach"
@@ -121,7 +122,8 @@ def matrix(cluster: Cluster, told: Mapping[str, Host], networks: Mapping[str, Ne
         knocked = [door for door in wanted if caller in door.callers and not starting(door, networks)]
         if knocked and not any(caller == other for other, _ in failed):
             hosts = len({door.host for door in knocked})
-            yield Answer("port-matrix", Severity.OK, caller, f"reaches {len(knocked)} ports of {hosts} hosts")
+            said = f"reaches {len(knocked)} ports of {hosts} host{'s' if hosts > 1 else ''}"
+            yield Answer("port-matrix", Severity.OK, caller, said)
 
 
 def starting(door: Door, networks: Mapping[str, Network]) -> bool:
@@ -163,17 +165,30 @@ def _failures(
 def _grouped(
     wanted: Iterable[Door], failed: Mapping[tuple[str, Door], str], networks: Mapping[str, Network]
 ) -> dict[tuple[str, tuple[str, ...], str, Severity], list[str]]:
-    """The doors by owner, by who cannot reach them (one host, or all), by reason and by weight."""
+    """The doors by owner, by who cannot reach them (one caller, or every host), by reason and by weight."""
     groups: dict[tuple[str, tuple[str, ...], str, Severity], list[str]] = {}
     for door in wanted:
         shut = {caller: failed[caller, door] for caller in door.callers if (caller, door) in failed}
-        asked = [caller for caller in door.callers if caller in networks]
-        everyone = len(shut) == len(asked) > 1 and len(set(shut.values())) == 1
-        for callers in [tuple(shut)] if everyone else [(caller,) for caller in shut]:
+        hosts = [caller for caller in door.callers if caller in networks and caller != HERE]
+        for callers in _together(shut, hosts):
             vital = any(caller in door.vital for caller in callers)
-            key = (door.host, callers if not everyone else ("", door.host), shut[callers[0]], _weight(vital))
+            key = (
+                HERE if callers == (HERE,) else door.host,
+                callers if len(callers) == 1 else ("", door.host),
+                shut[callers[0]],
+                _weight(vital),
+            )
             groups.setdefault(key, []).append(door.label)
     return groups
+
+
+def _together(shut: Mapping[str, str], hosts: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Who tells of a door that is shut: all hosts with one voice when they found the same, else each for itself."""
+    reasons = {shut.get(host, "") for host in hosts}
+    alike = len(hosts) > 1 and len(reasons) == 1 and "" not in reasons
+    yield from [tuple(hosts)] if alike else [(host,) for host in hosts if host in shut]
+    if HERE in shut:
+        yield (HERE,)
 
 
 def _weight(vital: bool) -> Severity:

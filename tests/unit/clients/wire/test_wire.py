@@ -90,7 +90,7 @@ def test_a_server_that_says_nothing_is_given_up_at_the_deadline(monkeypatch):
         begun = time.monotonic()
         with pytest.raises(UnreachableError):
             wire.api_versions("127.0.0.1", listening.getsockname()[1])
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 3.5  # 4 s would be the usual deadline
 
 
 def test_an_answer_cut_off_is_an_error_and_not_half_a_table():

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kcluster.model.client import Client
 from kcluster.model.cluster import Cluster
 from kcluster.model.listener import Listener
 from kcluster.operations.check import Severity, doors, facts, judge
@@ -49,6 +50,43 @@ def test_a_port_that_nobody_reaches_is_one_line_about_its_host(cluster: Cluster)
     told = with_knocks(good(cluster), "h2", "refused", (H1, 9092))
     (failed,) = bad(cluster, with_knocks(told, "h3", "refused", (H1, 9092)))
     assert (failed.host, failed.found) == ("h1", "no other host can reach h1:9092 (refused)")
+
+
+def test_what_this_machine_does_not_reach_is_one_line_of_its_own(cluster: Cluster) -> None:
+    ports = [(f"10.0.0.{number}", port) for number in (1, 2, 3) for port in (2181, 9092)]
+    (failed,) = bad(cluster, with_knocks(good(cluster), doors.HERE, "timed out", *ports))
+    assert (failed.id, failed.severity, failed.host) == ("port-matrix", "error", "this machine")
+    assert failed.found == (
+        "this machine cannot reach h1:2181, h2:2181, h3:2181, h1:9092, h2:9092 and h3:9092 (timed out)"
+    )
+    assert failed.fix == "open the ports for this machine: kcluster explain port-matrix"
+
+
+def test_what_no_host_reaches_stays_one_line_whatever_this_machine_finds(cluster: Cluster) -> None:
+    told = good(cluster)
+    for caller in ("h2", "h3", doors.HERE):
+        told = with_knocks(told, caller, "timed out" if caller == doors.HERE else "refused", (H1, 9092))
+    assert [(each.host, each.found) for each in bad(cluster, told)] == [
+        ("h1", "no other host can reach h1:9092 (refused)"),
+        ("this machine", "this machine cannot reach h1:9092 (timed out)"),
+    ]
+
+
+def test_this_machine_knocks_where_clients_come_in(cluster: Cluster) -> None:
+    secure = Listener(name="secure", port=9093, advertised_host="kafka.example", advertised_port=9093, protocol="SSL")
+    first = broker("h1")
+    cluster = replace(
+        cluster,
+        metadata=replace(cluster.metadata, servers=cluster.metadata.nodes[:1]),
+        brokers=(replace(first, listeners=(*first.listeners, secure)),),
+        client=Client({"security.protocol": "SSL"}),
+    )
+    told = good(cluster)
+    asked = doors.questions(cluster, told.hosts)
+    assert asked[doors.HERE]["knock"] == [(H1, 2181), ("kafka.example", 9093)]
+    assert {door["port"]: door["expected"] for door in asked["h1"]["open"]} == {2181: 1, 9093: 1}
+    (lost,) = bad(cluster, with_knocks(told, doors.HERE, "does not resolve: Name not known", ("kafka.example", 9093)))
+    assert (lost.id, lost.host, lost.found) == ("name-resolution", "this machine", "kafka.example does not resolve")
 
 
 def test_a_follower_that_runs_leaves_its_peer_port_closed(cluster: Cluster) -> None:
@@ -120,7 +158,7 @@ def test_two_questions_narrow_what_is_known_of_a_clock() -> None:
 
 def test_each_host_opens_what_is_closed_and_knocks_at_what_it_needs(cluster: Cluster) -> None:
     asked = doors.questions(cluster, good(cluster).hosts)
-    assert {door["port"]: door["expected"] for door in asked["h1"]["open"]} == {2181: 2, 2888: 2, 3888: 2, 9092: 2}
+    assert {door["port"]: door["expected"] for door in asked["h1"]["open"]} == {2181: 3, 2888: 2, 3888: 2, 9092: 3}
     assert sorted(asked["h1"]["knock"]) == sorted(
         (f"10.0.0.{number}", port) for number in (2, 3) for port in (2181, 2888, 3888, 9092)
     )
@@ -131,7 +169,7 @@ def test_ports_of_a_node_that_runs_and_of_hosts_that_are_away_are_left_alone(clu
     told = with_host(good(cluster), "h1", ports={2181: facts.Holder(1, "java", "zookeeper.service")})
     del told.hosts["h3"]
     asked = doors.questions(cluster, told.hosts)
-    assert {door["port"]: door["expected"] for door in asked["h1"]["open"]} == {9092: 1}
+    assert {door["port"]: door["expected"] for door in asked["h1"]["open"]} == {9092: 2}
     assert {address for address, _ in asked["h1"]["knock"]} == {"10.0.0.2"}
     assert sorted(asked["h2"]["once"]) == [(H1, 2181), (H1, 2888), (H1, 3888)]
 

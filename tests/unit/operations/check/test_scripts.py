@@ -104,13 +104,13 @@ def test_doors_open_only_for_those_who_are_expected() -> None:
         "knock": [["127.0.0.1", port], ["name.invalid", 9092]],
         "once": [],
         "own_names": ["127.0.0.1", "name.invalid"],
-        "patience": 1.0,
+        "patience": 10.0,
     }
     told = facts.network(run("check_network", wanted))
     assert told.knocks["127.0.0.1", port] == ""
     assert told.knocks["name.invalid", 9092].startswith("does not resolve")
     assert told.own_names == {"127.0.0.1": ("127.0.0.1",), "name.invalid": ()}
-    assert told.ended - told.begun < 2
+    assert told.ended - told.begun < 9
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from kcluster.model.node import Places
 from kcluster.operations.check import Severity, doors, facts, judge
 from kcluster.operations.check.answers import Answer
 from kcluster.operations.check.asking import question
+from kcluster.operations.check.doors import HERE
 from tests.unit.operations.check.conftest import good, host_of, with_directory, with_host, with_knocks
 
 GIB = 1 << 30
@@ -116,11 +117,12 @@ def test_a_port_of_spark_is_free_or_its_own_units(sparked: Cluster) -> None:
 
 def test_who_calls_whom(sparked: Cluster) -> None:
     found = {(door.host, door.port): (door.callers, door.vital) for door in doors.doors(sparked)}
-    assert found["h1", 7077] == (("h3", "h4"), ("h3", "h4"))
-    assert found["h4", 7077] == (("h3", "h1"), ("h3",))
+    assert found["h1", 7077] == (("h3", "h4", HERE), ("h3", "h4"))
+    assert found["h4", 7077] == (("h3", "h1", HERE), ("h3",))
+    assert found["h4", 8080] == ((HERE,), (HERE,))
     assert found["h3", 7078] == (("h1", "h4"), ("h1", "h4"))
-    assert found["h2", 2181] == (("h1", "h3", "h4"), ("h1", "h3", "h4"))
-    assert found["h2", 9092] == (("h1", "h3", "h4"), ("h1", "h3", "h4"))
+    assert found["h2", 2181] == (("h1", "h3", "h4", HERE), ("h1", "h3", "h4", HERE))
+    assert found["h2", 9092] == (("h1", "h3", "h4", HERE), ("h1", "h3", "h4", HERE))
     assert found["h2", 2888] == (("h1", "h3"), ("h1", "h3"))
 
 
