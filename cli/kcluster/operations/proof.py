@@ -85,57 +85,17 @@ class Load:
     messages: int
 
 
-class Entrances:
-    """The producers of all paths, so many at a time; the first ones are there at once.
-
-    A producer learns its id half a second after it was made, whatever the cluster does: make the topic meanwhile.
-    """
-
-    def __init__(self, kafka: Kafka, paths: Sequence[Path], within: float) -> None:
-        self.paths = paths
-        self._kafka, self._within = kafka, within
-        self._first = self._opened(0)
-
-    def __iter__(self) -> Iterator[list[_Entrance]]:
-        """One group after the other."""
-        yield self._first
-        for start in range(PATHS_AT_ONCE, len(self.paths), PATHS_AT_ONCE):
-            yield self._opened(start)
-
-    def _opened(self, start: int) -> list[_Entrance]:
-        return [_Entrance(self._kafka, path, self._within) for path in self.paths[start : start + PATHS_AT_ONCE]]
-
-
-class _Entrance:
-    """The idempotent producer of one path."""
-
-    def __init__(self, kafka: Kafka, path: Path, within: float) -> None:
-        self.path, self.fault = path, ""
-        self.producer = kafka.producer(
-            **{
-                "bootstrap.servers": path.address,
-                "acks": "all",
-                "enable.idempotence": True,
-                "linger.ms": 0,
-                "message.timeout.ms": max(1000, int(within * 1000) - 500),
-                "error_cb": self._note,
-            }
-        )
-
-    def _note(self, fault: KafkaError) -> None:
-        if fault.name() != "_ALL_BROKERS_DOWN":
-            self.fault = fault.str()
-
-
-def write(load: Load, entrances: Entrances, deadline: float) -> Written:
+def write(kafka: Kafka, load: Load, paths: Sequence[Path], deadline: float) -> Written:
     """Write numbered records through each path to the partitions around its own broker's.
 
     The first round connects. Half of the others wait for their acknowledgements, so that the latency is that of
     one record, but for no more than half of the time; the rest is sent at once, so that order is put to the test.
     """
     written, sequences = Written(), count()
-    for group in entrances:
-        writers = [_Writer(each, load, len(entrances.paths), written, deadline) for each in group]
+    for start in range(0, len(paths), PATHS_AT_ONCE):
+        writers = [
+            _Writer(kafka, load, path, len(paths), written, deadline) for path in paths[start : start + PATHS_AT_ONCE]
+        ]
         _drive(writers, sequences, deadline)
     return written
 
@@ -157,11 +117,11 @@ def _drive(writers: Sequence[_Writer], sequences: Iterator[int], deadline: float
 
 
 class _Writer:
-    """What goes in through one entrance."""
+    """The idempotent producer of one path."""
 
-    def __init__(self, entrance: _Entrance, load: Load, paths: int, written: Written, deadline: float) -> None:
-        self._load, self._entrance = load, entrance
-        self._partitions = near(entrance.path, load.leaders)
+    def __init__(self, kafka: Kafka, load: Load, path: Path, paths: int, written: Written, deadline: float) -> None:
+        self._load, self._path = load, path
+        self._partitions = near(path, load.leaders)
         self._left = max(3, -(-load.messages // (paths * len(self._partitions))))
         self._at_once = max(self._left // 2, self._left - ROUNDS_ALONE)
         now = time.monotonic()
@@ -169,7 +129,18 @@ class _Writer:
         self._send_until = deadline - 2.0  # what is sent shall have time to be answered
         self._sent = self._waiting = 0
         self._written = written
+        self._fault = ""
         self._failed = False
+        self._producer = kafka.producer(
+            **{
+                "bootstrap.servers": path.address,
+                "acks": "all",
+                "enable.idempotence": True,
+                "linger.ms": 0,
+                "message.timeout.ms": max(1000, int((deadline - now) * 1000) - 500),
+                "error_cb": self._note_fault,
+            }
+        )
 
     @property
     def busy(self) -> bool:
@@ -182,7 +153,7 @@ class _Writer:
 
     def step(self, sequences: Iterator[int]) -> None:
         """Serve the acknowledgements; when all are in, send what comes next."""
-        self._entrance.producer.poll(0.002)
+        self._producer.poll(0.002)
         if self._waiting == 0 and self._sending:
             alone = self._left > self._at_once and time.monotonic() < self._alone_until
             connected = self._sent > 0
@@ -192,18 +163,18 @@ class _Writer:
     def give_up(self) -> None:
         """What has no acknowledgement by now counts as undelivered."""
         if self._left:
-            self._written.unsent[self._entrance.path.number] = self._left * len(self._partitions)
-        self._entrance.producer.purge()
-        self._entrance.producer.poll(0)
-        self._entrance.producer.flush(1)
+            self._written.unsent[self._path.number] = self._left * len(self._partitions)
+        self._producer.purge()
+        self._producer.poll(0)
+        self._producer.flush(1)
 
     def _send_round(self, sequences: Iterator[int], *, timed: bool) -> None:
         for partition in self._partitions:
             sequence = next(sequences)
-            value = encode(self._load.run, self._entrance.path.number, sequence)
+            value = encode(self._load.run, self._path.number, sequence)
             self._sent += 1
             self._waiting += 1
-            self._entrance.producer.produce(
+            self._producer.produce(
                 self._load.topic, value, partition=partition, on_delivery=self._answered(sequence, partition, timed)
             )
         self._left -= 1
@@ -215,14 +186,18 @@ class _Writer:
             self._waiting -= 1
             if error is not None:
                 self._failed = True
-                reason = self._entrance.fault or ("no answer in time" if "PURGE" in error.name() else error.str())
-                self._written.undelivered.append(Undelivered(sequence, self._entrance.path.number, partition, reason))
+                reason = self._fault or ("no answer in time" if "PURGE" in error.name() else error.str())
+                self._written.undelivered.append(Undelivered(sequence, self._path.number, partition, reason))
                 return
             self._written.acknowledged.append(_record_of(self._load.run, message))
             if timed:
                 self._written.latencies[sequence] = message.latency() or 0.0
 
         return note
+
+    def _note_fault(self, fault: KafkaError) -> None:
+        if fault.name() != "_ALL_BROKERS_DOWN":
+            self._fault = fault.str()
 
 
 def _record_of(run: str, message: Message) -> Record:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kcluster.errors import ExitCode
 from kcluster.model.verdict import Verdict, judge, judge_resume
 from kcluster.operations.handover import Group, Handover
-from kcluster.operations.proof import Entrances, Load, Path, Reading, Written, read, write
+from kcluster.operations.proof import Load, Path, Reading, Written, read, write
 from kcluster.operations.throwaway import interrupted_by_signals, topic_led_by_each
 from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 PREFIX = "kcluster-smoke-"
 FIRST = 5
 """How many faults are named; the rest is counted."""
-_MAKING, _WRITING, _HANDING_OVER = 0.35, 0.6, 0.8
-"""The share of the time at which each step ends, at the latest; the last one has the rest."""
 
 
 @dataclass(frozen=True)
@@ -156,11 +154,10 @@ def smoke(
     protocol = kafka.config.get("security.protocol", "PLAINTEXT").upper()
     paths = paths_into(brokers, alive, protocol)
     topic = PREFIX + secrets.token_hex(4)
-    entrances = Entrances(kafka, paths, timeout * _WRITING)
-    making = topic_led_by_each(kafka, topic, sorted(alive), keep=keep, within=timeout * _MAKING, progress=progress)
+    making = topic_led_by_each(kafka, topic, sorted(alive), keep=keep, within=timeout * 0.35, progress=progress)
     with interrupted_by_signals(), making as leaders:
         load = Load(topic, topic.removeprefix(PREFIX), leaders, messages)
-        evidence = _gather(kafka, load, entrances, started, timeout, progress, between)
+        evidence = _gather(kafka, load, paths, started, timeout, progress, between)
     return Smoke(
         topic=topic,
         kept=keep,
@@ -177,7 +174,7 @@ def smoke(
 def _gather(
     kafka: Kafka,
     load: Load,
-    entrances: Entrances,
+    paths: Sequence[Path],
     started: float,
     timeout: float,
     progress: Progress,
@@ -185,10 +182,10 @@ def _gather(
 ) -> Evidence:
     """The steps one after the other, each with its share of the time, so that a stuck one leaves some to the next."""
     with closing(Group(kafka, load.topic)) as group:
-        progress(f"writing through {len(entrances.paths)} addresses to {len(load.leaders)} leaders")
-        written = write(load, entrances, started + timeout * _WRITING)
+        progress(f"writing through {len(paths)} addresses to {len(load.leaders)} leaders")
+        written = write(kafka, load, paths, started + timeout * 0.6)
         progress("reading with a group that changes its consumer in the middle")
-        handover = group.hand_over(load.leaders, started + timeout * _HANDING_OVER)
+        handover = group.hand_over(load.leaders, started + timeout * 0.8)
     between(load.topic)
     progress("reading everything again")
     return Evidence(written, handover, read(kafka, load.topic, load.run, load.leaders, started + timeout))
