@@ -29,8 +29,8 @@ def check(
     """Ask every host whether it is fit for its part of the cluster; exit 4 when one is not.
 
     All hosts are asked at once over SSH: system, Java, memory, disks and whose data is on them, ports, names, the ways
-    from each host, and from this machine, to the ports they need, clocks. Nothing is changed, unless --fix says so: then
-    the service account, directories, kernel settings and Java are brought into being where that was missing;
+    from each host, and from this machine, to the ports they need, clocks. Nothing is changed, unless --fix says so:
+    then the service account, directories, kernel settings and Java are brought into being where that was missing;
     `kcluster history` shows it.
     `kcluster explain ID` tells the story of a check.
 
