@@ -113,10 +113,8 @@ def matrix(cluster: Cluster, told: Mapping[str, Host], networks: Mapping[str, Ne
     for (owner, callers, why, severity), labels in _grouped(wanted, failed, networks).items():
         between = "for this machine" if callers == (HERE,) else "between the hosts"
         fix = f"open {'the ports' if len(labels) > 1 else 'the port'} {between}: kcluster explain port-matrix"
-        who = callers[0] if len(callers) == 1 else "no other host"
-        place = callers[0] if len(callers) == 1 else owner
-        verb = "cannot reach" if len(callers) == 1 else "can reach"
-        yield Answer("port-matrix", severity, place, f"{who} {verb} {_listed(labels)} ({why})", "a way through", fix)
+        place, shut = (callers[0], "cannot reach") if len(callers) == 1 else (owner, "no other host can reach")
+        yield Answer("port-matrix", severity, place, f"{shut} {_listed(labels)} ({why})", "a way through", fix)
     yield from _later(wanted, networks)
     for caller in networks:
         knocked = [door for door in wanted if caller in door.callers and not starting(door, networks)]
