@@ -51,7 +51,7 @@ class ActionModule(ActionBase):
             return []
         if context.CLIARGS.get("forks", 5) < len(told.hosts):
             return [f"{host}: the ways between hosts are not tried: that needs --forks {len(told.hosts)} or more"]
-        wanted = doors.questions(found, told.hosts)[host]
+        wanted = doors.questions(found, told.hosts, here=False)[host]
         answer = self._ask("check_network", {**wanted, "patience": asking.MORE_PATIENCE})
         if (sheet := _taken(told, host, answer)) is not None:
             told.networks[host] = facts.network(sheet)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,17 +88,19 @@ def service(node: Node) -> str:
     return f"{UNITS[node.kind]}.service"
 
 
-def questions(cluster: Cluster, told: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
-    """What each host that can be asked must open and where it must knock, as JSON for the script; this machine knocks.
+def questions(cluster: Cluster, told: Mapping[str, Host], *, here: bool = True) -> dict[str, dict[str, Any]]:
+    """What each host that can be asked must open and where it must knock, as JSON for the script.
 
-    A door that nobody opens for this, because nodes run there, stays as it is: one knock tells.
+    `here` says whether this machine will knock too: a door waits for all who come. One that nobody opens for this,
+    because nodes run there, stays as it is: one knock tells.
     """
+    callers = (*told, HERE) if here else tuple(told)
     alive = running(cluster, told)
     wanted = [door for door in doors(cluster) if door.host in told]
     silent = [node for node in cluster.every_node if node.name not in alive]
     closed = {(node.host.name, port) for node in silent for port in _own_ports(node)}
     opened = {
-        host: list(_openings(host, wanted, closed - {(host, port) for port in seen.ports}, told))
+        host: list(_openings(host, wanted, closed - {(host, port) for port in seen.ports}, callers))
         for host, seen in told.items()
     }
     soon = {(host, opening["port"]) for host, openings in opened.items() for opening in openings}
@@ -109,7 +111,7 @@ def questions(cluster: Cluster, told: Mapping[str, Host]) -> dict[str, dict[str,
             "once": _knocks(door for door in wanted if caller in door.callers and (door.host, door.opens) not in soon),
             "own_names": own_names(cluster, caller),
         }
-        for caller in (*told, HERE)
+        for caller in callers
     }
 
 
@@ -118,15 +120,15 @@ def _knocks(wanted: Iterable[Door]) -> list[tuple[str, int]]:
 
 
 def _openings(
-    host: str, wanted: Iterable[Door], closed: set[tuple[str, int]], told: Mapping[str, Host]
+    host: str, wanted: Iterable[Door], closed: set[tuple[str, int]], callers: Collection[str]
 ) -> Iterator[dict[str, Any]]:
     """The doors that nobody has open yet, each with the number of those who will come."""
-    callers: dict[tuple[int, str, str], set[tuple[str, str, int]]] = {}
+    coming: dict[tuple[int, str, str], set[tuple[str, str, int]]] = {}
     for door in wanted:
         if door.host == host and (host, door.opens) in closed:
-            come = {(caller, door.address, door.port) for caller in door.callers if caller in (*told, HERE)}
-            callers.setdefault((door.opens, door.bind, door.unit), set()).update(come)
-    for (port, bind, unit), come in callers.items():
+            come = {(caller, door.address, door.port) for caller in door.callers if caller in callers}
+            coming.setdefault((door.opens, door.bind, door.unit), set()).update(come)
+    for (port, bind, unit), come in coming.items():
         yield {"port": port, "host": "" if bind in EVERYWHERE else bind, "unit": unit, "expected": len(come)}
 
 

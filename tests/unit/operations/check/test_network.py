@@ -161,6 +161,9 @@ def test_each_host_opens_what_is_closed_and_knocks_at_what_it_needs(cluster: Clu
         (f"10.0.0.{number}", port) for number in (2, 3) for port in (2181, 2888, 3888, 9092)
     )
     assert asked["h1"]["once"] == []
+    alone = doors.questions(cluster, good(cluster).hosts, here=False)
+    assert set(alone) == set(NAMES)
+    assert {door["port"]: door["expected"] for door in alone["h1"]["open"]} == {2181: 2, 2888: 2, 3888: 2, 9092: 2}
 
 
 def test_ports_of_a_node_that_runs_and_of_hosts_that_are_away_are_left_alone(cluster: Cluster) -> None:
