@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kcluster import show
-from kcluster.commands.options import BecomePass, Inventory, Output, Yes, confirm
+from kcluster.commands.options import BecomePass, ClientConfig, Inventory, Output, Yes, confirm
 from kcluster.context import Target
 from kcluster.results import Result
 
@@ -20,6 +20,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 def check(
     inventory: Inventory = None,
     fix: Annotated[bool, typer.Option("--fix", help="Repair what is safe to repair, and check again.")] = False,
+    client_config: ClientConfig = None,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse warnings as well.")] = False,
     every: Annotated[bool, typer.Option("--all", help="List the checks that are good as well.")] = False,
     yes: Yes = False,
@@ -47,8 +48,8 @@ def check(
     from kcluster.operations import check as operation
     from kcluster.operations.check import repairing
 
-    target = Target(inventory=inventory, ask_become=ask_become_pass)
-    cluster = target.remote
+    target = Target(inventory=inventory, client_config=client_config, ask_become=ask_become_pass)
+    cluster = replace(target.remote, client=target.client)
     with Connections(target.logins) as hosts:
         checked = operation.check(cluster, hosts, show.progress, strict=strict)
         if fix and checked.fixable:

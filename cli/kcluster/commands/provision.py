@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -68,7 +69,7 @@ def provision(
     from kcluster.show.board import Board
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
-    cluster = accepted(target.loaded)
+    cluster = replace(accepted(target.loaded), client=target.client)
     hosts_meant = operation.known_hosts(cluster, limit or ())
 
     def agree(plan: Plan) -> None:

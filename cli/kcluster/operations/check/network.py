@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kcluster.model.broker import Broker
 from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Server
+from kcluster.model.finding import some
 from kcluster.operations.check.answers import Answer, Severity
 from kcluster.operations.check.doors import EVERYWHERE, HERE, Door, doors, ours, ports, running
 
@@ -110,11 +111,11 @@ def matrix(cluster: Cluster, told: Mapping[str, Host], networks: Mapping[str, Ne
     """Every host reaches the ports of the others, and this machine what it asks; what no host reaches is one answer."""
     wanted = [door for door in doors(cluster) if door.host in told]
     failed = _failures(wanted, networks, running_hosts(cluster, told))
-    for (owner, callers, why, severity), labels in _grouped(wanted, failed, networks).items():
-        between = "for this machine" if callers == (HERE,) else "between the hosts"
+    for (place, shut, _, why, severity), labels in _grouped(wanted, failed, networks).items():
+        between = "for this machine" if place == HERE else "between the hosts"
         fix = f"open {'the ports' if len(labels) > 1 else 'the port'} {between}: kcluster explain port-matrix"
-        place, shut = (callers[0], "cannot reach") if len(callers) == 1 else (owner, "no other host can reach")
-        yield Answer("port-matrix", severity, place, f"{shut} {_listed(labels)} ({why})", "a way through", fix)
+        what = some(labels) if place == HERE else _listed(labels)
+        yield Answer("port-matrix", severity, place, f"{shut} {what} ({why})", "a way through", fix)
     yield from _later(wanted, networks)
     for caller in networks:
         knocked = [door for door in wanted if caller in door.callers and not starting(door, networks)]
@@ -162,21 +163,17 @@ def _failures(
 
 def _grouped(
     wanted: Iterable[Door], failed: Mapping[tuple[str, Door], str], networks: Mapping[str, Network]
-) -> dict[tuple[str, tuple[str, ...], str, Severity], list[str]]:
-    """The doors by owner, by who cannot reach them (one caller, or every host), by reason and by weight."""
-    groups: dict[tuple[str, tuple[str, ...], str, Severity], list[str]] = {}
+) -> dict[tuple[str, str, str, str, Severity], list[str]]:
+    """The doors by who tells of them and how, by reason, by weight; a host's by their owner, this machine's by port."""
+    groups: dict[tuple[str, str, str, str, Severity], list[str]] = {}
     for door in wanted:
         shut = {caller: failed[caller, door] for caller in door.callers if (caller, door) in failed}
         hosts = [caller for caller in door.callers if caller in networks and caller != HERE]
         for callers in _together(shut, hosts):
-            vital = any(caller in door.vital for caller in callers)
-            key = (
-                HERE if callers == (HERE,) else door.host,
-                callers if len(callers) == 1 else ("", door.host),
-                shut[callers[0]],
-                _weight(vital),
-            )
-            groups.setdefault(key, []).append(door.label)
+            place, words = (callers[0], "cannot reach") if len(callers) == 1 else (door.host, "no other host can reach")
+            across = str(door.port) if place == HERE else door.host
+            weight = _weight(any(caller in door.vital for caller in callers))
+            groups.setdefault((place, words, across, shut[callers[0]], weight), []).append(door.label)
     return groups
 
 
