@@ -219,9 +219,7 @@ def locked(place: Path) -> Iterator[None]:
 def in_use(lock: Path, within: float = 0.0) -> bool:
     """Whether a job that runs holds a lock file, whoever started it; one that is just ending lets go in this time."""
     deadline = time.monotonic() + within
-    while held := _held(lock):
-        if time.monotonic() >= deadline:
-            break
+    while (held := _held(lock)) and time.monotonic() < deadline:
         time.sleep(_LOOK)
     return held
 

@@ -18,7 +18,7 @@ class Feed:
         self.good = self.poisonous = 0
         self.failures: list[str] = []
         self._places: set[tuple[int | None, int | None]] = set()
-        # One request in flight: with more, a record acknowledged while its partition was being made was in no log.
+        # One request in flight: with more, a record sent while its partition was being made was once in no log.
         self._producer = Producer(
             {"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 20, "partitioner": "random"}
             | {"topic.metadata.refresh.interval.ms": 1000, "max.in.flight.requests.per.connection": 1}
