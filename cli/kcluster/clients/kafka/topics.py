@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kcluster.clients.kafka.connection import ANSWER_WITHIN, Kafka
-from kcluster.errors import KclusterError, RefusedError
+from kcluster.errors import KclusterError, RefusedError, UnreachableError
 
 if TYPE_CHECKING:
     from confluent_kafka import TopicPartition
-    from confluent_kafka.admin._metadata import ClusterMetadata
+    from confluent_kafka.admin._metadata import BrokerMetadata, ClusterMetadata
 
+_AT_ONCE = 16
 _GONE_WITHIN = 20.0
 """Seconds a topic that was deleted may take to go, before one of its name is made."""
 
@@ -65,6 +67,22 @@ class TopicState:
 def topics(kafka: Kafka, *, within: float = ANSWER_WITHIN) -> dict[str, TopicState]:
     """Every topic with its partitions, by name, from one question to one broker."""
     return of_metadata(kafka.metadata(within=within))
+
+
+def by_each_broker(kafka: Kafka) -> list[dict[str, TopicState]]:
+    """Every topic as each broker that answers knows it: news reaches them one after the other."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        told = pool.map(lambda broker: _told_by(broker, kafka), kafka.metadata().brokers.values())
+        return [view for view in told if view is not None]
+
+
+def _told_by(broker: BrokerMetadata, kafka: Kafka) -> dict[str, TopicState] | None:
+    host = f"[{broker.host}]" if ":" in str(broker.host) else broker.host
+    try:
+        # A client of its own knows no other address, so it is this broker that gives the first answer.
+        return topics(Kafka(f"{host}:{broker.port}", kafka.config), within=1.0)
+    except (UnreachableError, RefusedError):
+        return None
 
 
 def of_metadata(metadata: ClusterMetadata) -> dict[str, TopicState]:

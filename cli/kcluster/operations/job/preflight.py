@@ -53,5 +53,5 @@ def written(
             say(f"the topic {name} is not there yet; job submit creates it")
             continue
         topics.create(kafka, name, -1, like.replication_factor, config)
-        settle(kafka, [name])
+        settle(kafka, {name: 0})
         say(f"created the topic {name}, which the job writes to")

@@ -94,7 +94,9 @@ def carry_out(kafka: Kafka, plan: Plan, progress: Progress) -> Plan:
                 details=f"{number - 1} of {len(plan.steps)} changes were made before",
                 resolution="correct the cause and run the same command again: it does only what is missing",
             ) from problem
-    if fresh := {change.topic for change in plan.steps if change.action in (Action.CREATE, Action.GROW)}:
+    created = {change.topic: 0 for change in plan.steps if change.action is Action.CREATE}
+    grown = {change.topic: int(change.after) for change in plan.steps if change.action is Action.GROW}
+    if fresh := created | grown:
         settle(kafka, fresh)
     if configured := [change for change in plan.steps if change.action in (Action.SET, Action.UNSET)]:
         kafka.until(lambda: _heard(kafka, configured))
@@ -118,14 +120,16 @@ def _make(kafka: Kafka, change: Change, wanted: Mapping[str, Topic], *, check: b
             pass
 
 
-def settle(kafka: Kafka, fresh: Iterable[str]) -> dict[str, TopicState]:
-    """Wait until every partition of these topics has a leader, so that the next command finds them."""
-    names = set(fresh)
-    found = kafka.until(lambda: _led(topics.topics(kafka), names))
-    if found is None:
+def settle(kafka: Kafka, fresh: Mapping[str, int]) -> dict[str, TopicState]:
+    """Wait until every broker knows leaders for these topics, so that the next command finds them whomever it asks.
+
+    Each name comes with the number of partitions it must have at least.
+    """
+    found = kafka.until(lambda: _led(topics.topics(kafka), fresh))
+    if not (found and kafka.until(lambda: all(_led(view, fresh) for view in topics.by_each_broker(kafka)) or None)):
         raise RefusedError(
-            f"{', '.join(sorted(names))}: not every partition has got a leader yet",
-            resolution="kcluster topic describe " + " ".join(sorted(names)),
+            f"{', '.join(sorted(fresh))}: not every partition has got a leader yet",
+            resolution="kcluster topic describe " + " ".join(sorted(fresh)),
         )
     return found
 
@@ -140,10 +144,14 @@ def _heard(kafka: Kafka, changes: Sequence[Change]) -> bool | None:
     return True
 
 
-def _led(states: Mapping[str, TopicState], names: Iterable[str]) -> dict[str, TopicState] | None:
-    found = {name: states[name] for name in names if name in states}
-    led = all(state.partitions and all(p.leader is not None for p in state.partitions) for state in found.values())
-    return found if led and found.keys() == set(names) else None
+def _led(states: Mapping[str, TopicState], fresh: Mapping[str, int]) -> dict[str, TopicState] | None:
+    """These topics, when they are there with all their partitions, and each of those has a leader."""
+    found = {name: states[name] for name in fresh if name in states}
+    led = (
+        len(state.partitions) >= max(1, fresh[name]) and all(part.leader is not None for part in state.partitions)
+        for name, state in found.items()
+    )
+    return found if len(found) == len(fresh) and all(led) else None
 
 
 def _about(topic: str, problem: KclusterError) -> KclusterError:

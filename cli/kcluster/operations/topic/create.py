@@ -56,7 +56,7 @@ def create(
         topics.create(kafka, name, partitions or -1, replication_factor or -1, config or {})
     except KclusterError as problem:
         raise names.explained(kafka, problem) from problem
-    made = topics.with_config(kafka, list(settle(kafka, [name]).values()))[0]
+    made = topics.with_config(kafka, list(settle(kafka, {name: partitions or 0}).values()))[0]
     return Created(Topic(name, len(made.partitions), made.replication_factor, dict(config or {})), made.min_isr)
 
 

@@ -24,7 +24,7 @@ def _loss(topic: TopicState) -> str:
 
 
 def delete(kafka: Kafka, wanted: Sequence[str]) -> Message:
-    """Delete them and wait until the brokers have forgotten them."""
+    """Delete them and wait until every broker has forgotten them."""
     topics.delete(kafka, wanted)
-    gone = kafka.until(lambda: None if set(wanted) & kafka.metadata().topics.keys() else True)
+    gone = kafka.until(lambda: not any(view.keys() & set(wanted) for view in topics.by_each_broker(kafka)) or None)
     return Message(f"deleted {', '.join(wanted)}" + ("" if gone else " (the brokers are still at it)"))
