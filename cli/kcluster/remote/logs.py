@@ -117,12 +117,13 @@ class File:
         """The lines that were written since the last time."""
         data = self.file.read() if self.file else b""
         if not data and self.moved():
+            data = self.file.read() if self.file else b""  # what came after the look before, and before the roll
             self.close()
             try:
                 self.file = open(self.path, "rb")  # noqa: SIM115  (stays open)
+                data += self.file.read()
             except FileNotFoundError:
-                return []
-            data = self.file.read()
+                pass
         return self.whole.lines(data)
 
     def moved(self) -> bool:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -73,6 +75,24 @@ def test_following_sees_new_complete_lines_also_after_a_roll(cluster):
         file.rename(file.with_name("server.log.1"))
         write(node, "server.log", "after the roll")
         assert [line.text for line in followed.new()] == ["after the roll"]
+
+
+def test_a_line_written_just_before_a_roll_is_not_lost(cluster):
+    node = cluster.brokers[0]
+    file = write(node, "server.log", "old")
+    rolled = file.with_name("server.log.1")
+
+    def rolled_meanwhile() -> os.stat_result:
+        if not rolled.exists():
+            with file.open("a") as out:
+                out.write("at the last moment\n")
+            file.rename(rolled)
+            write(node, "server.log", "after the roll")
+        return file.stat()
+
+    with closing(Followed(node, file.stat().st_size)) as followed:
+        followed._path = SimpleNamespace(stat=rolled_meanwhile, open=file.open)
+        assert [line.text for _ in range(2) for line in followed.new()] == ["at the last moment", "after the roll"]
 
 
 def test_a_line_written_before_the_following_begins_is_neither_lost_nor_told_twice(cluster):

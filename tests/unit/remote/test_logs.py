@@ -44,6 +44,22 @@ def test_following_goes_on_in_the_very_file_that_was_read_though_it_has_been_rol
         assert followed.new() == []
 
 
+def test_what_is_written_just_before_a_roll_is_not_lost(log, monkeypatch):
+    log.write_text("old\n")
+    moved = logs.File.moved
+
+    def rolled_meanwhile(followed: logs.File) -> bool:
+        with log.open("a") as out:
+            out.write("at the last moment\n")
+        log.rename(log.with_name("server.log.1"))
+        log.write_text("after the roll\n")
+        return moved(followed)
+
+    with closing(logs.File(after(log))) as followed:
+        monkeypatch.setattr(logs.File, "moved", rolled_meanwhile)
+        assert followed.new() == ["at the last moment", "after the roll"]
+
+
 def test_half_a_line_waits_for_its_end_and_a_log_that_begins_again_is_read_from_its_start(log):
     log.write_text("old and longer\n")
     with closing(logs.File(after(log))) as followed:

@@ -80,9 +80,9 @@ class Followed:
 
     def _rolled(self, file: IO[str]) -> bool:
         """Whether another file has the name now, and the old one is read to its end."""
-        here = os.fstat(file.fileno())
         try:
             now = self._path.stat()
         except FileNotFoundError:
             return False
+        here = os.fstat(file.fileno())  # looked at last: what came until the roll counts
         return now.st_ino != here.st_ino and file.tell() >= here.st_size
