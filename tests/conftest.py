@@ -26,6 +26,9 @@ def pytest_configure() -> None:
 FOLDERS = ("spark", "integration", "hosts", "lab", "contracts", "golden", "unit")
 """In this order: what is left for the end must be short, or one worker waits for the other."""
 
+EACH_FOR_ITSELF = [f"tests/hosts/test_{name}.py" for name in ("faults", "molecule", "restart", "shapes")]
+"""Where each test has hosts of its own."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The long tests first."""
@@ -46,8 +49,8 @@ class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
             return "clusters on this machine"  # one that is down may find its ports taken by another worker's
         if file.startswith("tests/hosts/test_spark"):
             return "spark on hosts"
-        if file.endswith(("test_faults.py", "test_molecule.py", "test_restart.py", "test_shapes.py")):
-            return nodeid  # each test has hosts of its own
+        if file in EACH_FOR_ITSELF:
+            return nodeid
         return file
 
 

@@ -7,6 +7,7 @@ import select
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
@@ -55,12 +56,14 @@ def consume(bootstrap: str, topic: str) -> None:
 def ends_of(consumer: Consumer, topic: str, deadline: float) -> dict[int, int]:
     """The end of each partition, once its leader says it: after a restart clients may still know another one."""
     while True:
-        try:
+        with suppress(KafkaException):
             parts = consumer.list_topics(topic, timeout=15).topics[topic].partitions
-            return {part: consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=15)[1] for part in parts}
-        except KafkaException:
-            if time.monotonic() > deadline:
-                raise
+            ends = {part: consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=15)[1] for part in parts}
+            if ends:
+                return ends
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"no leader tells the ends of {topic}")
+        time.sleep(0.1)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def test_a_command_runs_on_all_hosts_and_ends_with_us(fleet: NewFleet) -> None:
     assert process.wait(20) == 130
     process.communicate()
     for host in trio.lab.hosts:
-        wait_until(lambda host=host: not host.ssh.run("pgrep -x sleep || true"), 5, f"no sleep on {host.name}")  # type: ignore[misc]
+        wait_until(lambda host=host: not host.ssh.run("pgrep -x sleep || true"), 20, f"no sleep on {host.name}")  # type: ignore[misc]
 
     # a connection that breaks in the middle
     process = trio.process("exec", *inventory, "h3", "--", "echo begun; sleep 4321")

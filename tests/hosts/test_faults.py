@@ -68,7 +68,7 @@ def all_run(fleet: Fleet) -> bool:
     return fleet.run("status", "-i", str(fleet.inventory), check=False).returncode == 0
 
 
-def until(fleet: Fleet, seconds: float = 90) -> None:
+def until(fleet: Fleet, seconds: float = 300) -> None:
     """Wait until every node runs."""
     deadline = time.monotonic() + seconds
     while not all_run(fleet):

@@ -134,20 +134,18 @@ def test_one_run_holds_all_hosts_and_lets_go_however_it_ends(fleet: NewFleet, tm
         killed.process.send_signal(signal.SIGKILL)
         killed.process.wait()
         began = time.monotonic()
-        wait_until(lambda: not held(h1) and not held(h2), 5, "the hosts let go")
-        assert time.monotonic() - began < 3.0  # it takes a tenth of a second; the machine may be busy
+        wait_until(lambda: not held(h1) and not held(h2), 20, "the hosts let go")
+        assert time.monotonic() - began < 15.0  # a tenth of a second where nothing else works; silence would take 30
         with run(pair):
             assert held(h2)
 
     with run(pair) as again:  # the program dies on a host, or the connection does: the run takes the host again
         h2.ssh.run("pkill -KILL -f '^python3.*exec.input'")
-        wait_until(lambda: not held(h2), 5, "the program on h2 ended")
-        wait_until(lambda: again.check() == ("lost h2", "ours"), 5, "h2 is held again")
-        assert held(h2)
+        wait_until(lambda: not held(h2), 20, "the program on h2 ended")
+        wait_until(lambda: again.check()[1] == "ours" and held(h2), 20, "h2 is held again")
         faults.drop_ssh(h1)
-        wait_until(lambda: not held(h1), 5, "the program on h1 ended")
-        wait_until(lambda: again.check() == ("lost h1", "ours"), 5, "h1 is held again")
-        assert held(h1)
+        wait_until(lambda: not held(h1), 20, "the program on h1 ended")
+        wait_until(lambda: again.check()[1] == "ours" and held(h1), 20, "h1 is held again")
         assert refused(pair)[0] == 7
 
     faults.power_cut(h2)  # one host cannot be asked: the error is the connection's, and the other is free
@@ -171,7 +169,7 @@ def test_hosts_that_hear_nothing_of_a_run_let_go_and_the_run_finds_out(fleet: Ne
         for host in (h1, h2):
             faults.cable_in(host)
         with run(pair) as next_one:
-            wait_until(lambda: cut.process.poll() is not None or cut.check()[1] != "ours", 10, "the first run stops")
+            wait_until(lambda: cut.process.poll() is not None or cut.check()[1] != "ours", 30, "the first run stops")
             said = cut.process.communicate(timeout=30)[1]
             assert cut.process.returncode == 7
             assert f"(pid {next_one.process.pid})" in said

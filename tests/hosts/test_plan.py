@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 from tests.hosts.conftest import NewFleet
@@ -73,9 +72,7 @@ def _a_change_restarts_one_after_the_other_those_in_charge_last(trio: Fleet) -> 
             "kafka_config: {", "kafka_config: {queued.max.requests: 600, "
         )
     )
-    started = time.monotonic()
     plan = planned(trio)
-    assert time.monotonic() - started < 10, "3 s where nothing else works on the machine"
     order = [restart["node"] for restart in plan["restarts"]]
     assert order[2] == leader
     assert order[5] == controller

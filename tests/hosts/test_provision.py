@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +71,7 @@ def test_from_bare_hosts_to_a_changed_cluster_and_nothing_is_lost(fleet: NewFlee
 
 def _topics_are_shown_and_asked_for_though_no_host_changes(trio: Fleet, cluster: str) -> None:
     trio.write(cluster)
-    begun = time.monotonic()
     planned = json.loads(trio.run("plan", "-i", str(trio.inventory), "-o", "json").stdout)
-    assert time.monotonic() - begun < 10, "3 s where nothing else works on the machine"
     assert [(step["action"], step["what"]) for step in planned["topics"]] == [
         ("add partitions", "partitions"),
         ("set", "retention.ms"),

@@ -157,7 +157,7 @@ def test_a_disk_that_is_full_before_or_on_the_way_leaves_nothing_behind(trio: La
 
     faults.small_disk(host, "/opt/kafka", 260)
     trio.ssh("h2", "rmdir /opt/kafka/lost+found 2>/dev/null || true")
-    faults.thin_link(host, "100mbit")
+    faults.thin_link(host, "30mbit")
     sending = start(ours, "h2")
     wait_for(trio, "h2", f"test -e /opt/kafka/.{NAME}.partial/libs")
     faults.fill_disk(host, "/opt/kafka")
@@ -169,7 +169,7 @@ def test_a_disk_that_is_full_before_or_on_the_way_leaves_nothing_behind(trio: La
 def test_a_push_that_breaks_off_is_repaired_by_the_next_run(trio: Lab, ours: Fleet) -> None:
     host = trio.host("h3")
     trio.ssh("h3", "rm -rf /opt/kafka/*")
-    faults.thin_link(host, "100mbit")
+    faults.thin_link(host, "30mbit")
 
     dropped = start(ours, "h3")
     wait_for(trio, "h3", f"test -e /opt/kafka/.{NAME}.partial/libs")

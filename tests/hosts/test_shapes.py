@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from tests.hosts.fleet import Fleet, NewFleet
-from tests.lab.machine import run
+from tests.lab.machine import run, wait_until
 
 BETWEEN, OUTSIDE = 9092, 9094
 TRANSLATED = 19094
@@ -126,7 +126,8 @@ def test_kraft_with_a_controller_apart_two_doors_racks_and_two_disks(fleet: NewF
     assert all(sorted(part["racks"]) == ["north", "south"] for part in topic["partitions"])
     for name in outside:
         for disk in ("/data/1/kafka", "/data/2/kafka"):
-            assert "spread-" in apart.lab.ssh(name, f"ls {disk}"), (name, disk)
+            look = f"ls {disk}"
+            wait_until(lambda name=name, look=look: "spread-" in apart.lab.ssh(name, look), 30, f"{look} on {name}")  # type: ignore[misc]
 
     # A broker can be spared; the only controller cannot, unless its absence is accepted.
     refused = apart.run("restart", "-i", str(apart.inventory), "controller-3001", "broker-4", "--yes", check=False)

@@ -6,10 +6,11 @@ import json
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tests import progress
 from tests.hosts.fleet import Fleet
 from tests.hosts.spark import SECRET, lake
 from tests.hosts.under_load import under_load
@@ -62,8 +63,7 @@ def batches(fleet: Fleet, name: str) -> list[dict[str, Any]]:
     """What the job told of its batches: from its file, because commands cost time that the hosts need."""
     folder = fleet.home / "jobs/triospark" / name
     assert json.loads((folder / "state.json").read_text())["state"] == "running"
-    progress = folder / "progress.jsonl"
-    return [json.loads(line) for line in progress.read_text().splitlines()] if progress.exists() else []
+    return progress.batches(folder)
 
 
 def goes_on(fleet: Fleet, name: str) -> None:
@@ -72,15 +72,24 @@ def goes_on(fleet: Fleet, name: str) -> None:
     until(lambda: len(batches(fleet, name)) > before + 1, f"batches after {before}")
 
 
+def command_lines() -> list[bytes]:
+    """Of every process on this machine that does not end meanwhile."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            found.append(file.read_bytes())
+    return found
+
+
 def keeps_the_secret(fleet: Fleet, name: str) -> None:
     """Neither the job's record, nor its settings, nor a process here or on the hosts shows it."""
     folder = fleet.home / "jobs/triospark" / name
     showing = [file.name for file in folder.iterdir() if file.is_file() and SECRET in file.read_text(errors="replace")]
     assert showing == ["spark.properties"]
     assert stat.S_IMODE((folder / "spark.properties").stat().st_mode) == 0o600
-    here = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
+    here = command_lines()
     assert any(b"SparkSubmit" in words and str(folder).encode() in words for words in here)
-    there = fleet.lab.ssh("h3", "cat /proc/[0-9]*/cmdline").encode()
+    there = fleet.lab.ssh("h3", "cat /proc/[0-9]*/cmdline 2>/dev/null || true").encode()
     assert b"CoarseGrainedExecutorBackend" in there
     assert SECRET.encode() not in b"".join([*here, there])
 

@@ -175,6 +175,6 @@ def test_a_host_that_is_not_entered_says_why_and_what_to_do(fleet: NewFleet, tmp
     run(pair, "up", "--", "uname -n")
     usual = time.monotonic() - began  # a busy machine takes its time for Python alone
     done = run(pair, "free", "up", "--", "uname -n", code=6)
-    assert time.monotonic() - began < 2 * usual + 6
+    assert time.monotonic() - began < 2 * usual + 30  # the system itself would try for two minutes
     assert done.stdout == "up   | h1\n"
     assert f"error: free: {h2.address}:22 cannot be reached" in done.stderr

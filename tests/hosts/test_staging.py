@@ -65,7 +65,7 @@ class Staging:
     def wait_for_run(self, number: int) -> None:
         """Return when the run of that number has begun, and so holds the lock."""
         journal = self.fleet.home / f"clusters/trio/journal/{number}.jsonl"
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not journal.exists():
             assert time.monotonic() < deadline
             time.sleep(0.05)

@@ -9,6 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from kcluster import local
+from kcluster.clients.processes import left_after
 from kcluster.errors import ExitCode
 
 TWO_BROKERS = """
@@ -31,9 +35,13 @@ def answers(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]
     return {check["name"]: check for check in json.loads(done.stdout)["checks"]}
 
 
-def pid_of(cluster: Any, node: str) -> int:
-    nodes = json.loads(cluster.run("status", "-n", cluster.name, "-o", "json").stdout)["nodes"]
-    return next(int(one["pid"]) for one in nodes if one["node"] == node)
+def kill(cluster: Any, node: str) -> None:
+    """Kill a node's process and wait for its end: until then its ports may answer."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KCLUSTER_HOME", str(cluster.home))
+        process = local.record(cluster.name).started[node].process
+    os.kill(process.pid, signal.SIGKILL)
+    assert left_after([process], 20) == []
 
 
 def test_a_healthy_zookeeper_cluster_is_told_so(live: Any) -> None:
@@ -89,17 +97,18 @@ def test_a_killed_broker_is_named_with_its_partitions_and_waiting_sees_it_return
     )
     cluster.run(*topic, "-n", cluster.name)
     cluster.run("health", "-n", cluster.name, "--wait", "20s")
-    os.kill(pid_of(cluster, "broker-2"), signal.SIGKILL)
+    kill(cluster, "broker-2")
 
     at_once = cluster.run("health", "-n", cluster.name, "-o", "json", check=False)
     assert at_once.returncode == ExitCode.NO
     assert answers(at_once)["nodes up"]["subject"] == "broker-2"
     assert answers(at_once)["advertised addresses"]["subject"] == "broker-2 INTERNAL, broker-2 CLIENTS"
 
-    later = noticed(cluster, "under-min-ISR partitions")
+    both = "orders-0 (without 2), orders-1 (without 2)"
+    later = noticed(cluster, "under-min-ISR partitions", both)
     for name in ("under-replicated partitions", "under-min-ISR partitions"):
         assert later[name]["subject"] == "broker-2"
-        assert "orders-0 (without 2), orders-1 (without 2)" in later[name]["detail"]
+        assert both in later[name]["detail"]
     assert later["brokers registered"]["detail"] == "1 of 2; broker-2 is missing"
 
     command = cluster.command("health", "-n", cluster.name, "--wait", "90s")
@@ -113,12 +122,12 @@ def test_a_killed_broker_is_named_with_its_partitions_and_waiting_sees_it_return
     assert len(progress.splitlines()) == len(set(progress.splitlines())) > 0
 
 
-def noticed(cluster: Any, name: str) -> dict[str, dict[str, Any]]:
-    """The answers, as soon as the cluster itself has noticed what this check is about."""
+def noticed(cluster: Any, name: str, partitions: str) -> dict[str, dict[str, Any]]:
+    """The answers, as soon as the cluster itself has noticed it for all of these: it tells of one after the other."""
     deadline = time.monotonic() + 60
     while True:
         checks = answers(cluster.run("health", "-n", cluster.name, "-o", "json", check=False))
-        if not checks[name]["ok"] and not checks["brokers registered"]["ok"]:
+        if partitions in checks[name]["detail"] and not checks["brokers registered"]["ok"]:
             return checks
         assert time.monotonic() < deadline
         time.sleep(0.2)
@@ -128,7 +137,7 @@ def test_waiting_ends_with_a_no_when_the_time_is_over(live: Any) -> None:
     started = time.monotonic()
     done = live.run("health", "-b", "127.0.0.1:1", "--wait", "1s", check=False)
     assert done.returncode == ExitCode.UNREACHABLE
-    assert 1 <= time.monotonic() - started < 8
+    assert 1 <= time.monotonic() - started < 15
     assert len(done.stderr.splitlines()) == 1
 
 

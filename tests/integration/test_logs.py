@@ -16,7 +16,7 @@ def test_the_last_lines_of_one_node(live):
 
 
 def test_all_nodes_carry_their_names(live):
-    done = live.run("logs", "--lines", "400", "-n", live.name)
+    done = live.run("logs", "--lines", "20000", "-n", live.name)
     assert {line.partition(" ")[0] for line in done.stdout.splitlines()} >= {"broker-1", "broker-2", "broker-3"}
 
 

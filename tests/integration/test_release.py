@@ -106,7 +106,7 @@ def test_ctrl_c_stops_maven_as_well_and_leaves_nothing(tmp_path: Path) -> None:
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as run:
         pid = started(tmp_path / "pid")
         run.send_signal(signal.SIGINT)
-        _, said = run.communicate(timeout=10)
+        _, said = run.communicate(timeout=40)
     assert run.returncode == 130
     assert "Traceback" not in said
     with pytest.raises(ProcessLookupError):

@@ -46,7 +46,7 @@ def test_the_tour_works_as_written(project: Path, home: Live, tmp_path: Path) ->
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
         )
         assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
         if line.startswith("kcluster consume"):

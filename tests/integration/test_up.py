@@ -135,7 +135,11 @@ def test_the_second_one_is_told_who_works_on_the_cluster(own):
     first = subprocess.Popen(cluster.command("up", "-n", "own"), env=cluster.env, stdout=subprocess.DEVNULL)
     with first:
         assert until(lambda: len(processes_below(cluster.home)) == 2)
-        second = cluster.run("up", "-n", "own", check=False)
+        first.send_signal(signal.SIGSTOP)  # so that it cannot be ready before the second one asks
+        try:
+            second = cluster.run("up", "-n", "own", check=False)
+        finally:
+            first.send_signal(signal.SIGCONT)
         assert second.returncode == 7
         assert f"(pid {first.pid})" in second.stderr
         assert first.wait(120) == 0

@@ -66,8 +66,12 @@ class Lab:
 
     @classmethod
     def all(cls) -> list[Lab]:
-        """Every lab on this machine."""
-        return [cls.load(file.parent.name) for file in sorted(labs().glob("*/lab.json"))]
+        """Every lab on this machine; one that is just being taken away is none any more."""
+        found = []
+        for file in sorted(labs().glob("*/lab.json")):
+            with suppress(LabError):
+                found.append(cls.load(file.parent.name))
+        return found
 
     @property
     def folder(self) -> Path:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 
 from kcluster.clients.spark import archive, connector, line, runtime
+from tests import progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -139,8 +140,7 @@ class Job:
 
     def progress(self) -> list[dict[str, Any]]:
         """What it said of its batches."""
-        file = self.folder / "progress.jsonl"
-        return [json.loads(each) for each in file.read_text().splitlines()] if file.exists() else []
+        return progress.batches(self.folder)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import pytest
 from kcluster.clients.processes import Process, left_after
 from spark_jobs import positions, settings
 from spark_jobs.positions import Position, load, merged, write
+from tests import progress
 from tests.integration.conftest import Live
 from tests.spark.conftest import until
 
@@ -200,8 +201,7 @@ class Run:
 
     def counted(self) -> dict[str, int]:
         """Sums over all batches told so far."""
-        file = self.folder / "progress.jsonl"
-        lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        lines = progress.batches(self.folder)
         return {name: sum(line[name] for line in lines) for name in ("rows", "skipped")}
 
 

@@ -12,6 +12,7 @@ from spark_jobs.causes import told
 from spark_jobs.publisher import Message, Publisher
 from spark_jobs.topics import Topics
 from tests.integration.conftest import Live
+from tests.spark.conftest import until
 
 
 def publisher(kraft: Live, topic: str, log: str) -> Publisher:
@@ -24,6 +25,10 @@ def say(publisher: Publisher, number: int, value: bytes = b"x") -> None:
 
 def said(kraft: Live, topic: str) -> list[dict[str, str]]:
     return list(Topics("reader", {"bootstrap.servers": kraft.bootstrap}).letters(topic))
+
+
+def heard(kraft: Live, topic: str) -> list[str]:
+    return sorted(each["number"] for each in said(kraft, topic))
 
 
 def test_jobs_of_one_name_are_not_in_each_others_way(kraft: Live) -> None:
@@ -55,7 +60,7 @@ def test_what_a_version_before_said_is_not_said_again(kraft: Live) -> None:
     consumer.close()
     for number in (4, 5, 6):
         say(mine, number)
-    assert sorted(each["number"] for each in said(kraft, "former")) == ["4", "5", "6"]
+    until(lambda: heard(kraft, "former") == ["4", "5", "6"], "each number once")
 
 
 def test_a_message_that_the_topic_does_not_take_is_told_at_once(kraft: Live) -> None:

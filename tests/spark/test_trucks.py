@@ -13,6 +13,7 @@ import pytest
 
 from spark_jobs import settings
 from spark_jobs.fleet import FAULTS, TOWNS, distance, reports, spoilt
+from tests import progress
 from tests.integration.conftest import Live
 
 BEGIN = 1_790_000_000.0
@@ -105,8 +106,7 @@ class Driver:
 
     def progress(self) -> list[dict[str, Any]]:
         """The lines so far."""
-        file = self.folder / "progress.jsonl"
-        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        return progress.batches(self.folder)
 
 
 def ends(cluster: Live, topic: str) -> list[int]:
@@ -128,11 +128,11 @@ def test_trucks_write_what_they_say_as_fast_as_is_wished_and_stop_in_order(kraft
     assert (state["state"], state["records"]) == ("finished", 200_000)
     assert sum(ends(kraft, "trucks-load")) == 200_000
     assert all(ends(kraft, "trucks-load")), "a partition got nothing"
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < 60
     kraft.run("topic", "create", "trucks-live", "--partitions", "2", "--name", kraft.name)
     slow = Driver(tmp_path / "slow", kraft.bootstrap, topics=["trucks-live"], trucks=100, every=1)
-    deadline = time.monotonic() + 30
-    while len(slow.progress()) < 3:
+    deadline = time.monotonic() + 60
+    while len(slow.progress()) < 6:  # so many that a moment's standstill does not count
         assert time.monotonic() < deadline
         time.sleep(0.1)
     (tmp_path / "slow" / "stop").touch()
@@ -157,6 +157,6 @@ def test_a_topic_or_a_broker_that_is_not_there_is_told_within_seconds(kraft: Liv
     assert "no-such-topic is not there" in state["cause"]
     begun = time.monotonic()
     state = Driver(tmp_path / "broker", "127.0.0.1:1").end()
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 30
     assert state["cause"].startswith("no broker answers (127.0.0.1:1: ")
     assert state["advice"] == "kcluster health"

