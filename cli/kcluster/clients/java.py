@@ -34,7 +34,7 @@ class Java:
 
 def require(oldest: int, what: str) -> Java:
     """The Java of this machine, not older than `oldest`, or an error that says what to install."""
-    install = "sudo apt install openjdk-17-jre-headless"
+    install = "sudo apt install default-jre-headless"
     found = find()
     if found is None:
         raise RefusedError(f"Java is not installed; {what} needs Java {oldest} or newer", resolution=install)

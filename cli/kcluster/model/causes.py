@@ -55,7 +55,7 @@ KNOWN = (
     Cause(
         r"UnsupportedClassVersionError",
         "Java is too old for this release",
-        "sudo apt install openjdk-17-jre-headless",
+        "sudo apt install default-jre-headless",
         "install Java 17 on the host, or set kafka_install_java: true, then `kcluster provision -i INV`",
     ),
     Cause(

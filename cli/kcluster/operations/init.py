@@ -124,5 +124,5 @@ def _s(things: Sequence[str]) -> str:
 
 
 def _next(directory: Path, starter: Starter) -> Sequence[str]:
-    start = "up" if starter.local else "render"
-    return (f"  kcluster validate -i {directory}", f"  kcluster {start} -i {directory}")
+    steps = ("validate", "up") if starter.local else ("validate", "check", "provision")
+    return [f"  kcluster {step} -i {directory}" for step in steps]

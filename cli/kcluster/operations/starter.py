@@ -55,7 +55,8 @@ _LOCAL = """  vars:
 """
 
 _REMOTE = """  vars:
-    # How Ansible reaches the hosts. Where a host's name is not enough, give the host an `ansible_host`.
+    # Who logs in: root, or an account that may become root with sudo. Where a host's name is not enough, give the
+    # host an `ansible_host`.
     ansible_user: root
 """
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from kcluster.operations.check import facts, system
+
 
 @pytest.fixture
 def host(plugin: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -135,12 +137,22 @@ def test_java_that_will_be_installed_is_named_but_not_behind_a_java_home(
         host.ensure({**missing, "java_home": "/nowhere"}, False)
 
 
-def test_the_package_fits_the_system(host: ModuleType) -> None:
-    assert host.package('ID=debian\nVERSION_ID="12"\n') == "openjdk-17-jre-headless"
-    assert host.package('ID=debian\nVERSION_ID="13"\n') == "default-jre-headless"
-    assert host.package('ID=debian\nPRETTY_NAME="trixie/sid"\n') == "default-jre-headless"
-    assert host.package('ID=ubuntu\nID_LIKE=debian\nVERSION_ID="24.04"\n') == "openjdk-17-jre-headless"
-    assert host.package('ID="rocky"\nID_LIKE="rhel centos fedora"\n') == "java-17-openjdk-headless"
+@pytest.mark.parametrize(
+    ("release", "package"),
+    [
+        ({"ID": "debian", "VERSION_ID": "12"}, "openjdk-17-jre-headless"),
+        ({"ID": "debian", "VERSION_ID": "13"}, "default-jre-headless"),
+        ({"ID": "debian", "PRETTY_NAME": "trixie/sid"}, "default-jre-headless"),
+        ({"ID": "ubuntu", "ID_LIKE": "debian", "VERSION_ID": "24.04"}, "openjdk-17-jre-headless"),
+        ({"ID": "rocky", "ID_LIKE": "rhel centos fedora"}, "java-17-openjdk-headless"),
+        ({}, "openjdk-17-jre-headless"),
+    ],
+)
+def test_the_package_fits_the_system_and_check_advises_the_same(
+    host: ModuleType, release: dict[str, str], package: str
+) -> None:
+    assert host.package("".join(f'{key}="{value}"\n' for key, value in release.items())) == package
+    assert system._install(facts.Host(os=release)).split()[-1] == package
 
 
 def test_a_file_where_a_directory_should_be_is_refused(

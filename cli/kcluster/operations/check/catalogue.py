@@ -41,8 +41,8 @@ _STORIES = (
         "Units, accounts and directories below /opt, /etc and /var/lib are made by root; reading foreign processes "
         "too.",
         "Nothing can be installed, and the other checks of the host are left out.",
-        "On the host: echo 'USER ALL=(ALL) NOPASSWD: ALL' | sudo tee /etc/sudoers.d/kcluster With a password: "
-        "kcluster check -K asks for it. Log in as root: set ansible_become: false or ansible_user: root.",
+        "On the host: echo 'USER ALL=(ALL) NOPASSWD: ALL' | sudo tee /etc/sudoers.d/kcluster. Where sudo wants a "
+        "password: kcluster check -K asks for it. Or log in as root: ansible_user: root.",
     ),
     Story(
         "python-version",
@@ -84,9 +84,9 @@ _STORIES = (
         "the Java that the unit starts: JAVA_HOME of kafka_environment, zookeeper_environment or spark_environment, "
         "else `java` on the system's path.",
         "The unit ends at once with UnsupportedClassVersionError, or with `java: not found`.",
-        "Debian and Ubuntu: apt-get install openjdk-17-jre-headless. RHEL and its kin: dnf install "
-        "java-17-openjdk-headless. Or write kafka_install_java: true in the inventory: then provision installs it. "
-        "`kcluster check --fix` does it too.",
+        "Debian and Ubuntu: apt-get install openjdk-17-jre-headless (from Debian 13 on: default-jre-headless). RHEL "
+        "and its kin: dnf install java-17-openjdk-headless. Or write kafka_install_java: true in the inventory: then "
+        "provision installs it. `kcluster check --fix` does it too.",
     ),
     Story(
         "memory-heap",

@@ -108,9 +108,13 @@ def java(cluster: Cluster, name: str, host: Host, home: str, release: Release | 
 
 
 def _install(host: Host) -> str:
-    families = f"{host.os.get('ID', '')} {host.os.get('ID_LIKE', '')}".split()
-    debian = bool({"debian", "ubuntu"} & set(families)) or not families
-    return "apt-get install openjdk-17-jre-headless" if debian else "dnf install java-17-openjdk-headless"
+    """What the role would install: `package` in plugins/module_utils/host.py, which only hosts can ask."""
+    own, version = host.os.get("ID", ""), host.os.get("VERSION_ID", "99").partition(".")[0]
+    if {"rhel", "fedora", "centos"} & {own, *host.os.get("ID_LIKE", "").split()}:
+        return "dnf install java-17-openjdk-headless"
+    if own == "debian" and version.isdigit() and int(version) > 12:
+        return "apt-get install default-jre-headless"
+    return "apt-get install openjdk-17-jre-headless"
 
 
 def size(heap: str) -> int:

@@ -37,7 +37,7 @@ def cluster() -> Cluster:
 def good_host(cluster: Cluster, name: str, **given: Any) -> facts.Host:
     asked = question(cluster, name)
     said: dict[str, Any] = {
-        "os": {"ID": "debian", "PRETTY_NAME": "Debian GNU/Linux 12 (bookworm)"},
+        "os": {"ID": "debian", "VERSION_ID": "12", "PRETTY_NAME": "Debian GNU/Linux 12 (bookworm)"},
         "java": dict.fromkeys(asked["java_homes"], facts.Java("/usr/bin/java", "17.0.15")),
         "kernel": {"vm/swappiness": "1", "vm/max_map_count": "262144", "fs/nr_open": "1048576"},
         "huge_pages": "madvise",
