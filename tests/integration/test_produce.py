@@ -189,7 +189,7 @@ def test_ctrl_c_sends_what_was_read_and_says_how_much(
         text=True,
     ) as process:
         assert process.stdin
-        process.stdin.write("one\ntwo\n")
+        process.stdin.write("one\ntwo\nthr")  # the rest of the third is never read
         process.stdin.flush()
         while len(read()) < 2:  # it does not wait for the end of its input to send
             assert process.poll() is None
@@ -197,6 +197,7 @@ def test_ctrl_c_sends_what_was_read_and_says_how_much(
         out, _ = process.communicate(timeout=30)
     assert process.returncode == 130
     assert out == f"interrupted: 2 records acknowledged by {topic}\n"
+    assert len(read()) == 2
 
 
 def test_a_cluster_that_does_not_answer_is_named_within_five_seconds(live: Live) -> None:

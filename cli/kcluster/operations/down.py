@@ -41,6 +41,14 @@ def directory(name: str) -> Path:
     return local.record(name).root
 
 
+def _delete(root: Path) -> None:
+    """The record goes last: after an interruption `down` still knows what is left."""
+    for entry in root.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+    shutil.rmtree(root)
+
+
 def down(name: str, progress: Progress, *, delete_data: bool = False) -> Down:
     """Stop every node of a local cluster that runs."""
     begin = time.monotonic()
@@ -52,5 +60,5 @@ def down(name: str, progress: Progress, *, delete_data: bool = False) -> Down:
             progress(f"stopping {len(running)} processes of {name}")
         stopping.stop(record, record.started, progress, Record.save)
         if delete_data:
-            shutil.rmtree(root)
+            _delete(root)
     return Down(name, running, delete_data, str(root), round(time.monotonic() - begin, 2))

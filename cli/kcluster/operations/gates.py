@@ -38,6 +38,8 @@ _SAID = 3
 """How many reasons fit into a line."""
 _AT_ONCE = 16
 _CONNECTED_WITHIN = 2.0
+_FETCHES_WITHIN = 2.0
+"""Seconds in which a controller that follows surely asks its leader: it does so every half second."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Gates:
 
     def after_start(self, node: Node) -> tuple[Reason, ...]:
         """Why the node is not yet back as it was; nothing when the next one may stop."""
-        return tuple(self._keepers_without(set())) if _keeps(node) else self.serving([node])
+        return tuple(self._keepers_without(())) if _keeps(node) else self.serving([node])
 
     def serving(self, nodes: Sequence[Node]) -> tuple[Reason, ...]:
         """Why these nodes do not do their work yet, whatever the others do."""
@@ -132,11 +134,23 @@ class Gates:
 
     # The keepers of the metadata.
 
-    def _keepers_without(self, leaving: Collection[str]) -> Iterator[Reason]:
+    def _keepers_without(self, leaving: Collection[str]) -> Sequence[Reason]:
         if isinstance(self.cluster.metadata, Ensemble):
-            return judging.ensemble_without(leaving, self._servers())
-        names = {node.id: node.name for node in self.cluster.metadata.controllers}
-        return judging.quorum_without(leaving, names, self._quorum())
+            return list(judging.ensemble_without(leaving, self._servers()))
+        return self._quorum_without(leaving, self.cluster.metadata)
+
+    def _quorum_without(self, leaving: Collection[str], quorum: Quorum) -> Sequence[Reason]:
+        """Those that stay must ask the leader once more from now on: only so it is sure that they live."""
+        names = {node.id: node.name for node in quorum.controllers}
+        state = self._quorum()
+        since = 0 if isinstance(state, KclusterError) else judging.now_of(state)
+        until = time.monotonic() + _FETCHES_WITHIN
+        while True:
+            reasons = list(judging.quorum_without(leaving, names, state, since))
+            if not reasons or isinstance(state, KclusterError) or time.monotonic() > until:
+                return reasons
+            time.sleep(_FETCHES_WITHIN / 20)
+            state = self._quorum()
 
     def _led(self) -> list[Reason]:
         """Why the keepers would not let a broker come back."""

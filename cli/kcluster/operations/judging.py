@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from kcluster.clients.wire import QuorumState
     from kcluster.model.quorum import Quorum
 
-LEVEL_WITHIN_MS = 2000
-"""A controller that was level with its leader so recently keeps up; a follower fetches every half second."""
-
 _SHOWN = 4
 _NO_COPY = "these partitions have no copy to spare (replicas <= min.insync.replicas)"
 _ONE_BY_ONE = "stop one broker at a time, and start it again before the next"
@@ -108,10 +105,18 @@ def leaders(answers: Mapping[str, Mapping[str, str] | KclusterError]) -> list[st
     ]
 
 
+def now_of(state: QuorumState) -> int:
+    """The leader's clock when it answered: it is always level with itself."""
+    return max((voter.last_caught_up_ms or 0 for voter in state.voters), default=0)
+
+
 def quorum_without(
-    leaving: Collection[str], names: Mapping[int, str], state: QuorumState | KclusterError
+    leaving: Collection[str], names: Mapping[int, str], state: QuorumState | KclusterError, since: int
 ) -> Iterator[Reason]:
-    """Why some controllers may not leave the others alone: all of these must keep up with one leader."""
+    """Why some controllers may not leave the others alone: all of these must have been level with the leader since.
+
+    That one was level a second before says little: it may have been restarted in that second.
+    """
     if isinstance(state, KclusterError):
         yield Reason(state.message)
         return
@@ -119,14 +124,13 @@ def quorum_without(
         yield Reason("no controller leads")
         return
     voters = {voter.id: voter for voter in state.voters}
-    level = max((voter.last_caught_up_ms or 0 for voter in state.voters), default=0)
     for number, name in names.items():
         voter = voters.get(number)
         if name in leaving or number == state.leader:
             continue
         if voter is None:
             yield Reason(f"{name} is not among the voters")
-        elif voter.last_caught_up_ms is None or level - voter.last_caught_up_ms > LEVEL_WITHIN_MS:
+        elif voter.last_caught_up_ms is None or voter.last_caught_up_ms < since:
             yield Reason(f"{name} is behind controller-{state.leader}")
 
 
@@ -151,7 +155,7 @@ def too_few_copies(leaving: Collection[int], views: Iterable[View], least: Mappi
     views = list(views)
 
     def without(brokers: Collection[int]) -> tuple[str, ...]:
-        return _partitions(views, brokers, least, lambda part: part.replicas)
+        return _partitions(views, brokers, lambda name, part: _left(part.replicas, brokers) < (least.get(name) or 1))
 
     alone = tuple(sorted({name for broker in leaving for name in without({broker})}))
     together = tuple(name for name in without(leaving) if name not in alone)
@@ -169,12 +173,16 @@ def too_few_copies(leaving: Collection[int], views: Iterable[View], least: Mappi
 def copies_at_risk(
     leaving: Collection[int], views: Sequence[View], least: Mapping[str, int | None], *, unsafe_too: bool
 ) -> Iterator[Reason]:
-    """The partitions that would have too few copies in sync now; hopeless ones only when they count."""
+    """The partitions that would have too few copies in sync now; of hopeless ones, all they can have must be."""
     if secret := tuple(sorted(topic for topic, value in least.items() if value is None)):
         yield Reason("min.insync.replicas of these topics may not be read", secret)
-    hopeless = set(_partitions(views, leaving, least, lambda part: part.replicas)) if unsafe_too else set()
-    found = _partitions(views, leaving, least, lambda part: part.isr)
-    if risky := tuple(name for name in found if name not in hopeless):
+
+    def short(name: str, part: Partition) -> bool:
+        needed = least.get(name) or 1
+        possible = _left(part.replicas, leaving)
+        return _left(part.isr, leaving) < (min(needed, possible) if unsafe_too else needed)
+
+    if risky := _partitions(views, leaving, short):
         yield Reason("too few copies would be in sync", risky)
 
 
@@ -206,19 +214,20 @@ def held(views: Iterable[View], brokers: Collection[int]) -> list[TopicState]:
     )
 
 
+def _left(copies: Collection[int], leaving: Collection[int]) -> int:
+    return len(set(copies) - set(leaving))
+
+
 def _partitions(
-    views: Iterable[View],
-    leaving: Collection[int],
-    least: Mapping[str, int | None],
-    copies: Callable[[Partition], tuple[int, ...]],
+    views: Iterable[View], leaving: Collection[int], short: Callable[[str, Partition], bool]
 ) -> tuple[str, ...]:
-    """The partitions of the leaving brokers of which too few copies stay, as at least one broker sees it."""
+    """The partitions of the leaving brokers that are short of copies, as at least one broker sees it."""
     found = {
         f"{name}-{part.id}"
         for view in views
         for name, topic in view.topics.items()
         for part in topic.partitions
-        if set(part.replicas) & set(leaving) and len(set(copies(part)) - set(leaving)) < (least.get(name) or 1)
+        if set(part.replicas) & set(leaving) and short(name, part)
     }
     return tuple(sorted(found))
 

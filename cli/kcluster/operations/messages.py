@@ -59,8 +59,8 @@ Message = dict[str, Any]
 """The arguments of `Producer.produce` for one record."""
 
 
-def lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """The lines of the chunks, without line ends; a last line needs none."""
+def lines(chunks: Iterable[bytes], cut_off: Callable[[], bool] = lambda: False) -> Iterator[list[bytes]]:
+    """The lines of the chunks, without line ends; a last line needs none, unless they were cut off in the middle."""
     pieces: list[bytes] = []
     for chunk in chunks:
         head, end, tail = chunk.rpartition(b"\n")
@@ -70,7 +70,7 @@ def lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield b"".join((*pieces, head)).split(b"\n")
         pieces = [tail]
     last = b"".join(pieces)
-    if last:
+    if last and not cut_off():
         yield [last]
 
 

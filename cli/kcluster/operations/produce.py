@@ -67,7 +67,8 @@ def produce(kafka: Kafka, topic: str, sending: Sending, source: int) -> Produced
     outbox.open()
     with Interrupt() as interrupt:
         try:
-            for batch in messages(sending, lines(_chunks(source, interrupt, outbox.breathe)), outbox.check):
+            read = lines(_chunks(source, interrupt, outbox.breathe), lambda: interrupt.seen)
+            for batch in messages(sending, read, outbox.check):
                 outbox.send(batch)
         except RecordError as fault:
             outbox.finish()

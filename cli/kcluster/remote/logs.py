@@ -32,14 +32,14 @@ def of_node(node: dict[str, Any], lines: int, journal: bool) -> dict[str, Any]:
     try:
         with open(node["path"], "rb") as file:
             facts = os.fstat(file.fileno())
-            return {"lines": tail(file, lines), "inode": facts.st_ino, "offset": facts.st_size}
+            return {"lines": tail(file, lines, facts.st_size), "inode": facts.st_ino, "offset": facts.st_size}
     except FileNotFoundError:
         return {"lines": of_journal(node["unit"], lines)["lines"], "inode": 0, "offset": 0}
 
 
-def tail(file: IO[bytes], lines: int) -> list[str]:
-    """The last lines of an open file, as it was when it was opened."""
-    position, found = os.fstat(file.fileno()).st_size, b""
+def tail(file: IO[bytes], lines: int, end: int) -> list[str]:
+    """The last lines of an open file before a place."""
+    position, found = end, b""
     while position > 0 and found.count(b"\n") <= lines:
         step = min(BLOCK, position)
         position = file.seek(position - step)

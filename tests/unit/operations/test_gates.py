@@ -10,6 +10,7 @@ from kcluster.errors import UnreachableError, UsageError
 from kcluster.model.engine import Engine, Master, Worker
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.host import Host
+from kcluster.model.quorum import Controller, Quorum
 from kcluster.operations import gates, judging
 from kcluster.operations.judging import Reason, View
 from tests.unit.operations.hosts import SPARKED, TRIO, Hosts
@@ -61,6 +62,9 @@ def test_what_has_no_copy_to_spare_is_told_and_only_skipped_when_the_user_accept
     assert together.remedy.startswith("stop one broker at a time")
     assert risk({1}, single, least=1) == ["too few copies would be in sync: single-0"]
     assert risk({1}, single, least=1, unsafe_too=True) == []
+    pair = topic("pair", (1, 2), (1,))
+    assert risk({1}, pair, unsafe_too=True) == ["too few copies would be in sync: pair-0"], "the other copy may come"
+    assert risk({1}, topic("pair", (1, 2), (1, 2)), unsafe_too=True) == []
     assert risk({1}, topic(isr=(1, 2)), unsafe_too=True), "a partition that could be safe is still waited for"
 
 
@@ -130,15 +134,42 @@ def test_a_controller_may_stop_when_the_others_keep_up_with_the_leader():
     state, names = QuorumState(3001, 5, 100, voters, ()), {n: f"controller-{n}" for n in (3001, 3002, 3003)}
 
     def reasons(leaving, seen):
-        return [str(r) for r in judging.quorum_without(leaving, names, seen)]
+        return [str(r) for r in judging.quorum_without(leaving, names, seen, 10_000)]
 
-    late = replace(state, voters=(*voters[:2], Voter(3003, 10, 10_000 - judging.LEVEL_WITHIN_MS - 1)))
+    late = replace(state, voters=(*voters[:2], Voter(3003, 10, 9_999)))
+    assert judging.now_of(late) == 10_000
     assert reasons({"controller-3002"}, state) == []
     assert reasons({"controller-3002"}, late) == ["controller-3003 is behind controller-3001"]
     assert reasons({"controller-3003"}, late) == []
     assert reasons(set(), replace(state, voters=voters[:2])) == ["controller-3003 is not among the voters"]
     assert reasons(set(), replace(state, leader=-1)) == ["no controller leads"]
     assert reasons(set(), DEAD) == ["nobody answers"]
+
+
+class Controllers(gates.Gates):
+    """A quorum that answers one state after the other."""
+
+    def _quorum(self):
+        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
+
+
+def test_a_controller_that_was_level_a_moment_ago_must_show_that_it_still_is(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(gates, "_FETCHES_WITHIN", 0.2)
+    hosts = [Host(f"h{n}", "x") for n in (1, 2, 3)]
+    quorum = Quorum(tuple(Controller(host=host, id=3001 + n) for n, host in enumerate(hosts)), "id")
+    asking = Controllers(replace(TRIO, metadata=quorum))
+
+    def at(*caught_up):
+        return QuorumState(3001, 5, 100, tuple(Voter(3001 + n, 100, ms) for n, ms in enumerate(caught_up)), ())
+
+    def reasons(*states):
+        object.__setattr__(asking, "states", list(states))
+        return [str(reason) for reason in asking.after_start(quorum.controllers[2])]
+
+    behind = ["controller-3003 is behind controller-3001"]
+    assert reasons(at(10_000, 9_700, 9_800), at(10_100, 10_050, 9_800)) == behind, "it was restarted meanwhile"
+    assert reasons(at(10_000, 9_700, 9_800), at(10_100, 10_050, 9_800), at(10_500, 10_050, 10_300)) == []
+    assert reasons(DEAD) == ["nobody answers"]
 
 
 def test_waiting_tells_each_new_reason_once_and_ends_when_nothing_is_in_the_way():

@@ -28,6 +28,7 @@ def test_a_line_end_at_the_end_does_not_make_another_record() -> None:
     assert list(lines([b"a\n"])) == [[b"a"]]
     assert list(lines([])) == []
     assert list(lines([b"\n"])) == [[b""]]
+    assert list(lines([b"one\ntw"], lambda: True)) == [[b"one"]], "what an interrupt cut in two is no line"
 
 
 def test_a_bare_line_is_a_value() -> None:

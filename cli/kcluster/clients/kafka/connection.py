@@ -27,6 +27,7 @@ ANSWER_WITHIN = 3.5
 _SAID_IN = "the file after --client-config, or kafka_client_properties of the inventory"
 _CREDENTIALS = f"correct user, password or sasl.mechanism in {_SAID_IN}"
 _CERTIFICATES = f"correct security.protocol or the certificates (ssl.truststore.location, ...) in {_SAID_IN}"
+_ALL_DOWN = "_ALL_BROKERS_DOWN"
 _WHEN = re.compile(r" \(after \d+ms in state .*\)$")
 """Makes each line of librdkafka another one, though it says the same."""
 
@@ -92,6 +93,8 @@ class Kafka:
         from confluent_kafka import KafkaException
 
         deadline = time.monotonic() + within
+        self.admin.poll(0)
+        self._faults[:] = [fault for fault in self._faults if not fault.startswith(_ALL_DOWN)]  # of another time
         while True:
             # Short rounds, because librdkafka reports a refused address through `poll` and would go on trying.
             try:
@@ -141,11 +144,11 @@ class Kafka:
         self._faults.append(f"{fault.name()} {fault.str()}")
 
     def _all_down(self) -> bool:
-        return any(fault.startswith("_ALL_BROKERS_DOWN") for fault in self._faults)
+        return any(fault.startswith(_ALL_DOWN) for fault in self._faults)
 
     def _unreachable(self, problem: Exception) -> KclusterError:
         """Why nobody answers; a login or a certificate that is refused is an answer."""
-        told = [fault.partition(" ") for fault in self._faults if "ALL_BROKERS" not in fault]
+        told = [fault.partition(" ") for fault in self._faults if not fault.startswith(_ALL_DOWN)]
         kinds = {kind for kind, _, _ in told}
         reasons = list(dict.fromkeys(_WHEN.sub("", reason) for _, _, reason in told))
         details = "\n".join(reasons[-3:])

@@ -85,7 +85,7 @@ class Connections:
         transport = self._transport(self._way(login))
         running = self._started(login, transport, command, become, within)
         with self._guard:
-            self._running.add(running)
+            self._running = {*(each for each in self._running if not each.closed), running}
         try:
             running.begin()
         except BaseException:

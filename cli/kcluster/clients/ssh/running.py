@@ -46,6 +46,11 @@ class Running:
         self._early = b""
         self._closed = False
 
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
     def begin(self) -> None:
         """Wait until the command itself runs; sudo may want a password first, or refuse."""
         asked = 0

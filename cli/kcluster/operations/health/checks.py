@@ -83,15 +83,21 @@ def quorum_lag(facts: Facts) -> Check:
 
 
 def brokers_registered(facts: Facts) -> Check:
-    """The brokers in the cluster are those of the inventory."""
+    """The brokers in the cluster are those of the inventory, as each broker that answers knows them."""
     if isinstance(facts.registered, KclusterError):
         return Check("brokers registered", False, facts.registered.message)
     there = set(facts.registered)
     wanted = {broker.id for broker in facts.cluster.brokers} if facts.cluster else there
     faults = [f"broker-{broker} is missing" for broker in sorted(wanted - there)]
     faults += [f"broker-{broker} is not in the inventory" for broker in sorted(there - wanted)]
+    others = {
+        door.node: one.brokers
+        for door, one in facts.identities.items()
+        if not isinstance(one, KclusterError) and one.brokers not in (frozenset(), there)
+    }
+    faults += [f"{node} knows {few(f'broker-{one}' for one in sorted(known))}" for node, known in others.items()]
     detail = f"{len(wanted & there)} of {len(wanted)}"
-    subject = few(f"broker-{broker}" for broker in sorted(wanted ^ there))
+    subject = few([*(f"broker-{broker}" for broker in sorted(wanted ^ there)), *others])
     return Check("brokers registered", not faults, "; ".join([detail, *faults[:NAMED]]), subject)
 
 

@@ -69,6 +69,7 @@ def provision(task: Task, hosts: Connections, agree: Agree, watch: Watch) -> Pro
             if not plan.nothing:
                 watch.pause()
                 agree(plan)
+                _still_ours(task.cluster.name, lock)
             done = _carry_out(task, plan, hosts, lock, phases)
         if not done.holds:
             journal.said_no(done.problems[0])
@@ -117,6 +118,16 @@ def _plan(task: Task, hosts: Connections, phases: Phases) -> Plan:
     for note in plan.notes if plan.nothing else ():  # else they are shown with the question
         phases.say(note)
     return plan
+
+
+def _still_ours(name: str, lock: Lock) -> None:
+    """Refuse a plan that another run may have overtaken while the question waited: a laptop may have slept."""
+    if lock.lost:
+        raise RefusedError(
+            f"the lock of {name} was lost before the answer came, so the plan may be an old one; nothing was changed",
+            details=f"connections that broke: {', '.join(lock.lost)}",
+            resolution="run it again",
+        )
 
 
 def _carry_out(task: Task, plan: Plan, hosts: Connections, lock: Lock, phases: Phases) -> Provisioned:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.clients.kafka.topics import TopicState
-from kcluster.errors import ApplyError, KclusterError, RefusedError
+from kcluster.errors import ApplyError, KclusterError, RefusedError, UnreachableError
 from kcluster.model.topic import Topic
 from kcluster.model.topic_change import Action, Change
 from kcluster.operations.topic.names import explained
@@ -135,11 +135,15 @@ def settle(kafka: Kafka, fresh: Mapping[str, int]) -> dict[str, TopicState]:
 
 
 def _heard(kafka: Kafka, changes: Sequence[Change]) -> bool | None:
-    """Whether every broker has left the old values behind, so that the next command is told the new ones."""
+    """Whether every broker that answers has left the old values behind, so that the next command is told the new."""
     states = [state for state in topics.topics(kafka).values() if state.name in {change.topic for change in changes}]
     for broker in kafka.metadata().brokers:
-        known = {state.name: state.config or {} for state in topics.with_config(kafka, states, broker=broker)}
-        if any(known[change.topic].get(change.what, "") == change.before for change in changes):
+        try:
+            told = topics.with_config(kafka, states, broker=broker, within=2.0)
+        except UnreachableError:
+            continue
+        known = {state.name: state.config or {} for state in told}
+        if any(known.get(change.topic, {}).get(change.what, "") == change.before for change in changes):
             return None
     return True
 

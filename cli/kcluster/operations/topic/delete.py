@@ -19,8 +19,11 @@ def doomed(kafka: Kafka, wanted: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _loss(topic: TopicState) -> str:
-    records = sum((part.end or 0) - (part.start or 0) for part in topic.partitions)
-    return f"{len(topic.partitions)} partitions with {records} records are deleted."
+    known = [part.end - part.start for part in topic.partitions if part.end is not None and part.start is not None]
+    unknown = len(topic.partitions) - len(known)
+    records = f"at least {sum(known)} records, {unknown} cannot be asked," if unknown else f"{sum(known)} records"
+    partitions = "1 partition" if len(topic.partitions) == 1 else f"{len(topic.partitions)} partitions"
+    return f"{partitions} with {records} are deleted."
 
 
 def delete(kafka: Kafka, wanted: Sequence[str]) -> Message:

@@ -69,6 +69,16 @@ def test_a_silent_address_is_given_up_in_seconds():
         assert time.monotonic() - begun < 12
 
 
+def test_an_outage_of_before_does_not_shorten_the_patience_with_the_next_question():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        kafka = Kafka(f"127.0.0.1:{listening.getsockname()[1]}")
+        kafka._faults.append("_ALL_BROKERS_DOWN 3/3 brokers are down")
+        begun = time.monotonic()
+        with pytest.raises(UnreachableError):
+            kafka.metadata(within=1.5)
+        assert time.monotonic() - begun >= 1.5
+
+
 def test_asking_again_ends_with_the_first_answer_or_with_the_time():
     answers = iter([None, "here"])
     assert KAFKA.until(lambda: next(answers)) == "here"

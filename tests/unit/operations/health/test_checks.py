@@ -134,6 +134,13 @@ def test_the_brokers_are_those_of_the_inventory() -> None:
     assert checks.brokers_registered(facts()).detail == "3 of 3"
 
 
+def test_a_broker_that_was_cut_off_and_still_knows_all_of_them_is_named() -> None:
+    told = [Identity("id", 1, frozenset(known)) for known in ((1, 2, 3), (1, 3), (1, 2, 3))]
+    check = checks.brokers_registered(facts(identities=dict(zip(DOORS, told, strict=True))))
+    assert (check.ok, check.subject) == (False, DOORS[1].node)
+    assert check.detail == f"3 of 3; {DOORS[1].node} knows broker-1, broker-3"
+
+
 def test_missing_and_strange_brokers_are_named() -> None:
     check = checks.brokers_registered(facts(registered={1: "a:1", 2: "b:2", 7: "c:3"}))
     assert (check.ok, check.subject) == (False, "broker-3, broker-7")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.clients.kafka.topics import Partition, TopicState
-from kcluster.errors import RefusedError
+from kcluster.errors import RefusedError, UnreachableError
+from kcluster.model.topic_change import Action, Change
 from kcluster.operations.topic import change, delete
 
 View = dict[str, TopicState]
@@ -68,3 +71,24 @@ def test_brokers_that_this_machine_does_not_reach_are_not_waited_for(cluster: Cl
 )
 def test_a_topic_is_deleted_when_the_last_broker_has_forgotten_it(cluster: Cluster, said: str) -> None:
     assert delete.delete(cluster, ["orders"]).text == said
+
+
+def test_a_loss_that_cannot_be_counted_is_not_said_to_be_none() -> None:
+    known, unled = (Partition(n, n or None, (1,), (1,), start=5, end=9 if n else None) for n in (1, 0))
+    assert delete._loss(TopicState("orders", (known,))) == "1 partition with 4 records are deleted."
+    several = "2 partitions with at least 4 records, 1 cannot be asked, are deleted."
+    assert delete._loss(TopicState("orders", (known, unled))) == several
+
+
+def test_a_broker_that_has_just_died_does_not_make_a_made_change_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_config(kafka: Kafka, states: list[TopicState], *, broker: int, within: float) -> list[TopicState]:
+        if broker == 2:
+            raise UnreachableError("no broker answers")
+        return [replace(state, config={"retention.ms": "1"}) for state in states]
+
+    monkeypatch.setattr(topics, "topics", lambda kafka: view(1, 2))
+    monkeypatch.setattr(topics, "with_config", with_config)
+    monkeypatch.setattr(Kafka, "metadata", lambda kafka: SimpleNamespace(brokers={1: None, 2: None}))
+    for before, heard in (("2", True), ("1", None)):
+        made = Change(Action.SET, "orders", "retention.ms", before, "1")
+        assert change._heard(Kafka("h:1"), [made]) is heard
