@@ -25,6 +25,8 @@ _CUT = "--- kcluster ---"
 _BEGIN = f"echo '{_CUT}'\n"
 """Where an answer begins: a login may greet with lines before."""
 _LINES = 12
+_LOOKED_THROUGH = 4000
+"""Lines of the log in which the cause is looked for: a broker writes 400 with each start, and systemd starts it again."""
 _LISTENING = re.compile(r"^\s*\d+: [0-9A-F]+:(?P<port>[0-9A-F]{4}) ", re.MULTILINE)
 _HOLDER = re.compile(r'\("(?P<program>[^"]+)",pid=(?P<pid>\d+)')
 _ASKED = ("Id", "Description", "LoadState", "ActiveState", "SubState", "Result", "ExecMainStatus", "NRestarts")
@@ -229,7 +231,7 @@ def _questions(began: Began) -> str:
         f"log={shlex.quote(log_file(node))}\n"
         f"from={began.log_size}\n"
         '[ "$(stat -c %s "$log" 2>/dev/null || echo 0)" -ge "$from" ] || from=0\n'
-        'tail -c "+$((from + 1))" "$log" 2>/dev/null | tail -n 400\n'
+        f'tail -c "+$((from + 1))" "$log" 2>/dev/null | tail -n {_LOOKED_THROUGH}\n'
         f"echo '{_CUT}'\n"
         "ss -Hltnp\n"
     )

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import os
+import subprocess
+from dataclasses import replace
+
 import pytest
 
 from kcluster.errors import ApplyError
+from kcluster.model import causes
 from kcluster.model.engine import Master, Worker
 from kcluster.operations import diagnosing
 from kcluster.operations.diagnosing import Began, Unit
@@ -55,6 +60,22 @@ def test_the_telling_line_is_shown_also_when_much_was_said_after_it():
     assert ADDRESS in lines
     assert lines[-1] == "line 49"
     assert len(lines) == 13
+
+
+def test_the_cause_of_a_try_before_is_found_behind_all_that_the_next_ones_wrote(tmp_path, monkeypatch):
+    for name in ("systemctl", "journalctl", "ss"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    node = replace(BROKERS[0], places=replace(BROKERS[0].places, log_dir=str(tmp_path)))
+    log = tmp_path / "server.log"
+    log.write_text("of another start: KeeperErrorCode = NodeExists\n")
+    asked = diagnosing._questions(Began(node, log_size=log.stat().st_size))
+    with log.open("a") as out:
+        out.writelines(["Address already in use\n", *(f"a setting: {number}\n" for number in range(1500))])
+    told = subprocess.run(["sh", "-s"], input=asked, capture_output=True, text=True, check=True).stdout.splitlines()
+    cause, line = causes.cause_of(told)
+    assert (cause is causes.PORT_IN_USE, line) == (True, "Address already in use")
 
 
 def test_without_a_known_cause_the_log_is_named():
