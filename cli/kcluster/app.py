@@ -77,7 +77,10 @@ class LazyCommands(TyperGroup):
             raise  # Typer makes exit code 130 of it
         if not isinstance(value, Result):
             return ExitCode.DONE
-        show.result(value, ctx.meta.get(show.Format, show.Format.TABLE))
+        try:
+            show.result(value, ctx.meta.get(show.Format, show.Format.TABLE))
+        except BrokenPipeError:  # the reader has all it wanted; how the command ended is as true as before
+            show.hush(sys.stdout)
         return value.exit_code
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[CompletionItem]:
@@ -121,8 +124,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(arguments)
     except BrokenPipeError:
-        # The reader (`| head`) has all it wanted. Python would complain at exit about the closed stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        from kcluster import show
+
+        show.hush(sys.stdout)  # the reader (`logs | head`) has all it wanted
         return ExitCode.DONE
     except KclusterError as problem:
         return _told(problem)

@@ -32,9 +32,9 @@ class ActionModule(ActionBase):
         """Ask the host; send what is missing."""
         super().run(tmp, task_vars)
         part = reading.part(reading.cluster(task_vars), self._task.args)
-        install_dir = part.nodes[0].places.install_dir
         name = part.release.directory
         nodes = [node for node in part.nodes if node.host.name == task_vars["inventory_hostname"]]
+        install_dir = (nodes or part.nodes)[0].places.install_dir
         answer = self._execute_module(
             module_name="kcluster.kafka.release",
             module_args={"install_dir": install_dir, "name": name, "whose": reading.whose(part, nodes)},

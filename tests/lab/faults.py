@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.lab import cgroup
 from tests.lab.disk import SmallDisk
 from tests.lab.host import HOST_KEY, Host
-from tests.lab.machine import changing, run
+from tests.lab.machine import changing, run, wait_until
 
 PASSWORD = "lab"  # of accounts whose sudo asks for one
 
@@ -48,8 +48,9 @@ def cable_out(host: Host) -> None:
 
 
 def cable_in(host: Host) -> None:
-    """Put the network cable in again."""
+    """Put the network cable in again; back when the host is: a bridge takes its time, and so do those who asked."""
     host.cable.set("up")
+    wait_until(lambda: host.ssh.answers(5), 60, f"{host.name} answers again")
 
 
 def partition(host: Host, other: Host) -> None:

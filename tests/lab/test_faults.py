@@ -111,7 +111,6 @@ def test_a_pulled_cable_is_silence_until_it_is_in_again(trio: Lab) -> None:
     assert not host.ssh.answers()
     assert not hears(trio, "h2", host.address)
     faults.cable_in(host)
-    wait_until(lambda: host.ssh.answers(5), SOON, "h1 answers again")
     assert connected(trio)
     trio.ssh("h2", "systemctl stop peer")
 

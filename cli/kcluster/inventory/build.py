@@ -136,7 +136,7 @@ class Builder:
         )
 
     def _host(self, member: Member) -> Host:
-        address = str(member.written("ansible_host", member.name))
+        address = str(member.written("ansible_host") or member.name).strip()
         if values.template_in(address):
             self.findings.append(
                 Finding(
@@ -276,8 +276,8 @@ def _listeners(member: Member, host: Host) -> tuple[Listener, ...]:
             name=entry["name"],
             port=entry["port"],
             protocol=entry.get("protocol", "PLAINTEXT"),
-            host=str(entry.get("host", "")),
-            advertised_host=str(entry.get("advertised_host", host.address)),
+            host=str(entry.get("host") or ""),
+            advertised_host=str(entry.get("advertised_host") or host.address),
             advertised_port=entry.get("advertised_port") or entry["port"],
         )
         for entry in written

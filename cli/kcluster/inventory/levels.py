@@ -106,8 +106,8 @@ class Tree:
         return tuple(self.groups[name] for name in sorted(names, key=self._rank) if name in self.groups)
 
     def _rank(self, name: str) -> tuple[int, int, str]:
-        priority = self.data.get(name, {}).get("vars", {}).get("ansible_group_priority", 1)
-        return self._depth(name), int(priority), name
+        priority = str(self.data.get(name, {}).get("vars", {}).get("ansible_group_priority", 1))
+        return self._depth(name), int(priority) if priority.isdecimal() else 1, name
 
     def _depth(self, name: str) -> int:
         return (

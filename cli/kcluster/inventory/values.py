@@ -83,7 +83,7 @@ def _boolean(value: Any, faults: Faults) -> bool | None:
 
 
 def _integer(value: Any, faults: Faults) -> int | None:
-    if isinstance(value, str) and value.isdecimal():
+    if isinstance(value, str) and value.isdecimal() and len(value) < 20:
         return int(value)  # INI inventories and environments give digits as text
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         _wanted(faults, "a whole number from 0", value, "write a whole number, such as 1")

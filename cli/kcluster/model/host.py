@@ -14,3 +14,8 @@ class Host:
     """`ansible_host`, or the name."""
     local: bool = False
     """`ansible_connection: local`: `kcluster up` places it on this machine and chooses its ports."""
+
+    @property
+    def machine(self) -> str:
+        """Hosts with the same address are the same machine; each local host is placed apart by `kcluster up`."""
+        return self.name if self.local else self.address

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -10,25 +11,44 @@ from kcluster.model.cluster import Cluster
 from kcluster.model.engine import Master, Worker
 from kcluster.model.ensemble import Server
 from kcluster.model.finding import WHO, Finding, Severity, Spot, some
-from kcluster.model.host import Host
 from kcluster.model.node import Node
-from kcluster.model.quorum import Controller
+from kcluster.model.quorum import Controller, Quorum
 
 _EVERY_ADDRESS = ("0.0.0.0", "::", "[::]")
+_ADDRESS = re.compile(r"[A-Za-z0-9._:\[\]-]+")
+"""With the colons and brackets of IPv6, of which another rule tells more."""
 
 
 def _loopback(address: str) -> bool:
     return address in ("localhost", "::1", "[::1]") or address.startswith("127.")
 
 
-def _machine(host: Host) -> str:
-    """Hosts with the same address are the same machine; each local host is placed apart by `kcluster up`."""
-    return host.name if host.local else host.address
+def plain_addresses(cluster: Cluster) -> Iterator[Finding]:
+    """An address is a name or numbers: it is written into properties, units and lines for a shell."""
+    for host in cluster.every_host:
+        if not _ADDRESS.fullmatch(host.address):
+            yield Finding(
+                f"{host.address!r} is no address of {host.name}",
+                "write a name or an IPv4 address as ansible_host, and who logs in as ansible_user",
+                Spot(host.name, "ansible_host"),
+            )
+    for broker in cluster.brokers:
+        for listener in broker.listeners:
+            wrong = [
+                each for each in (listener.host, listener.advertised_host) if each and not _ADDRESS.fullmatch(each)
+            ]
+            if wrong and wrong[0] != broker.host.address:
+                yield Finding(
+                    f"{wrong[0]!r} is no address for listener {listener.name} of {WHO}",
+                    "write a name or an IPv4 address",
+                    Spot(broker.host.name, "kafka_listeners", listener.name),
+                    who=broker.host.name,
+                )
 
 
 def advertised_addresses(cluster: Cluster) -> Iterator[Finding]:
     """What a broker advertises must lead others to it."""
-    alone = len({_machine(host) for host in cluster.hosts}) == 1
+    alone = len({host.machine for host in cluster.hosts}) == 1
     for broker in cluster.brokers:
         for listener in broker.listeners:
             address = listener.advertised_host
@@ -53,7 +73,7 @@ def advertised_addresses(cluster: Cluster) -> Iterator[Finding]:
 
 def keepers_addresses(cluster: Cluster) -> Iterator[Finding]:
     """The brokers, on other machines, must reach the keepers of the metadata."""
-    if len({_machine(host) for host in cluster.hosts}) == 1:
+    if len({host.machine for host in cluster.hosts}) == 1:
         return
     for node in cluster.metadata.nodes:
         if _loopback(node.host.address) and not node.host.local:
@@ -118,6 +138,35 @@ def listener_names(cluster: Cluster) -> Iterator[Finding]:
             seen.add(listener.label)
 
 
+def brokers_hear_each_other(cluster: Cluster) -> Iterator[Finding]:
+    """The listener by which a broker calls the others is there on each of them, and speaks the same."""
+    spoken = {broker.name: {each.label: each.protocol for each in broker.listeners} for broker in cluster.brokers}
+    for broker in cluster.brokers:
+        inner = broker.internal
+        deaf = [name for name, labels in spoken.items() if labels.get(inner.label) != inner.protocol]
+        if deaf:
+            yield Finding(
+                f"{WHO} calls other brokers by listener {inner.label} ({inner.protocol}), which {some(deaf)} "
+                f"{'does' if len(deaf) == 1 else 'do'} not have",
+                "give every broker a listener of that name and protocol, or write kafka_inter_broker_listener",
+                Spot(broker.host.name, "kafka_listeners"),
+                who=broker.host.name,
+            )
+
+
+def the_controllers_own_name(cluster: Cluster) -> Iterator[Finding]:
+    """With KRaft the name CONTROLLER is that of the controllers' listener."""
+    for broker in cluster.brokers if isinstance(cluster.metadata, Quorum) else ():
+        for listener in broker.listeners:
+            if listener.label == "CONTROLLER":
+                yield Finding(
+                    f"listener {listener.name} of {WHO} has the name of the controllers' own listener",
+                    "rename it",
+                    Spot(broker.host.name, "kafka_listeners", listener.name),
+                    who=broker.host.name,
+                )
+
+
 def clients_come_in(cluster: Cluster) -> Iterator[Finding]:
     """Each broker has a listener that speaks the protocol of the clients, when the inventory tells it."""
     client = cluster.client
@@ -136,7 +185,7 @@ def ports(cluster: Cluster) -> Iterator[Finding]:
     holders: dict[tuple[str, int], list[tuple[Node, str, str]]] = defaultdict(list)
     for node in cluster.every_node:
         for port, what, word in _ports(node):
-            holders[_machine(node.host), port].append((node, what, word))
+            holders[node.host.machine, port].append((node, what, word))
     for (machine, port), found in holders.items():
         if len(found) > 1:
             node, _, word = found[-1]
@@ -174,11 +223,14 @@ def _times(count: int) -> str:
 
 
 RULES = (
+    plain_addresses,
     advertised_addresses,
     keepers_addresses,
     told_from_ports,
     advertised_once,
     listener_names,
+    brokers_hear_each_other,
+    the_controllers_own_name,
     clients_come_in,
     ports,
 )

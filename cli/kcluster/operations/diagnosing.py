@@ -26,7 +26,7 @@ _BEGIN = f"echo '{_CUT}'\n"
 """Where an answer begins: a login may greet with lines before."""
 _LINES = 12
 _LOOKED_THROUGH = 4000
-"""Lines of the log in which the cause is looked for: a broker writes 400 with each start, and systemd starts it again."""
+"""Lines of the log in which the cause is looked for: a broker writes 400 with each start, and may start again."""
 _LISTENING = re.compile(r"^\s*\d+: [0-9A-F]+:(?P<port>[0-9A-F]{4}) ", re.MULTILINE)
 _HOLDER = re.compile(r'\("(?P<program>[^"]+)",pid=(?P<pid>\d+)')
 _ASKED = ("Id", "Description", "LoadState", "ActiveState", "SubState", "Result", "ExecMainStatus", "NRestarts")

@@ -35,16 +35,17 @@ def inventory_is(path: Path | None) -> None:
 
 
 def result(value: Result, form: Format, *, out: IO[str] | None = None) -> None:
-    """Print a result on stdout in the form the user asked for."""
-    out = out or sys.stdout
+    """Print a result on stdout in the form the user asked for; elsewhere it is something to look at on the way."""
+    coloured = _coloured(out or sys.stdout)
+    stream = Lasting(out) if out else sys.stdout
     if form is Format.JSON:
-        out.write(_json(value.data()))
+        stream.write(_json(value.data()))
     elif form is Format.YAML:
-        out.write(_yaml(value.data()))
+        stream.write(_yaml(value.data()))
     else:
         for block in value.view():
-            out.write(_advised(_block(block, colour=_coloured(out))))
-    out.flush()
+            stream.write(_advised(_block(block, colour=coloured)))
+    stream.flush()
 
 
 def error(problem: KclusterError) -> None:
@@ -54,7 +55,7 @@ def error(problem: KclusterError) -> None:
     lines += [f"  {line}" for line in problem.details.splitlines()]
     if problem.resolution:
         lines += [_paint("  try: ", Tone.GOOD, colour) + problem.resolution]
-    print(_advised("\n".join(lines)), file=sys.stderr)
+    print(_advised("\n".join(lines)), file=Lasting(sys.stderr))
 
 
 def _advised(text: str) -> str:
@@ -64,7 +65,34 @@ def _advised(text: str) -> str:
 
 def progress(text: str) -> None:
     """Say on stderr what is going on."""
-    print(text, file=sys.stderr, flush=True)
+    print(text, file=Lasting(sys.stderr), flush=True)
+
+
+class Lasting:
+    """A stream whose reader may go: nobody is told any more then, and the work goes on to its own end."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
+
+    def write(self, text: str) -> int:
+        """Write it, if anybody reads."""
+        try:
+            return self._out.write(text)
+        except BrokenPipeError:
+            hush(self._out)
+            return len(text)
+
+    def flush(self) -> None:
+        """Send what was written, if anybody reads."""
+        try:
+            self._out.flush()
+        except BrokenPipeError:
+            hush(self._out)
+
+
+def hush(out: IO[str]) -> None:
+    """Let a stream without a reader end nowhere; Python would complain of it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
 
 def ask(question: str) -> str:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import IO
 
 from kcluster.results import StepState, Tone
-from kcluster.show import _coloured, _paint
+from kcluster.show import Lasting, _coloured, _paint
 
 _TONES = {
     StepState.STARTED: Tone.PLAIN,
@@ -25,9 +25,10 @@ class Board:
     """Shows phases and steps; without a terminal each change is a line of its own."""
 
     def __init__(self, out: IO[str] | None = None) -> None:
-        self._out = out or sys.stderr
-        self._live = self._out.isatty()
-        self._colour = _coloured(self._out)
+        out = out or sys.stderr
+        self._out = Lasting(out)
+        self._live = out.isatty()
+        self._colour = _coloured(out)
         self._phase = ""
         self._since = 0.0
         self._hosts: dict[str, tuple[str, StepState]] = {}

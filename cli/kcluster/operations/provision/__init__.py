@@ -173,7 +173,10 @@ def _restart(task: Task, plan: Plan, hosts: Connections, lock: Lock, phases: Pha
 
 def known_hosts(cluster: Cluster, names: Iterable[str]) -> tuple[str, ...]:
     """The hosts that --limit names, each as one word or several with commas between."""
-    asked = [name for names in names for name in names.split(",") if name]
+    names = list(names)
+    if not all(name.strip(",") for name in names):  # it would mean every host: "$HOST" was never set
+        raise UsageError("--limit names no host", resolution="leave it out for every host")
+    asked = [name for several in names for name in several.split(",") if name]
     hosts = [host.name for host in cluster.every_host]
     for name in asked:
         if name not in hosts:
