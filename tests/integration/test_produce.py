@@ -97,7 +97,7 @@ def test_many_records_without_a_key_are_spread_and_all_there(live: Live, topic: 
     out = live.run("consume", topic, "--from-beginning", "-e", "--show", "partition", *at(live)).stdout
     found = [line.split("\t") for line in out.splitlines()]
     assert sorted(value for _, value in found) == lines
-    assert len({partition for partition, _ in found}) == 6
+    assert len({partition for partition, _ in found}) > 2  # chosen by chance for each batch, so hardly ever only two
     for partition in range(6):
         mine = [value for part, value in found if part == str(partition)]
         assert mine == sorted(mine)
