@@ -40,7 +40,8 @@ def in_clear(value: Any) -> Any:
 @cache
 def _decrypt(ciphertext: str) -> str:
     try:
-        return ansible.decrypt(ciphertext)
+        # `echo PASSWORD | ansible-vault encrypt_string` seals the line break of echo too, which nobody means.
+        return ansible.decrypt(ciphertext).removesuffix("\n")
     except InventoryError as problem:
         raise InventoryError(
             "the inventory has vaulted values that cannot be opened",

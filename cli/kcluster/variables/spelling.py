@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from kcluster.model import properties
+from kcluster.model import properties, settings
 
-HIDDEN = "********"
+HIDDEN = settings.HIDDEN
 
 _NAME = re.compile(r"password|passwd|secret|token|credential", re.IGNORECASE)
 _REFERENCE = re.compile(r"(\$\{[^}]*\})+")
