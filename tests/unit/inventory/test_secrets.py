@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from kcluster.inventory import secrets
+from kcluster.plan import texts
+from kcluster.render import Role
+from kcluster.variables import masked
 
 
 def vaulted(text: str) -> dict[str, str]:
@@ -29,3 +32,12 @@ def test_one_line_break_at_the_end_is_of_the_shell_and_not_of_the_password() -> 
         "spark_secret": "s",
         "kafka_config": {"ssl.key.password": "pw", "ssl.keystore.password": "two\n", "plain": "pw\n"},
     }
+
+
+def test_what_is_vaulted_is_secret_whatever_its_name() -> None:
+    name, variable = "my.plugin.vaulted.here", "VAULTED_HERE"
+    before, after = f"{name}=old\nx=1\n", f"{name}=new\nx=2\n"
+    assert "+my.plugin.vaulted.here=new" in texts.difference(Role.CONFIG, before, after)
+    opened(kafka_config={name: vaulted("new"), "x": 2}, kafka_environment={variable: vaulted("new"), "PLAIN": "p"})
+    assert texts.difference(Role.CONFIG, before, after).partition("\n")[2] == f" {name}=********\n-x=1\n+x=2"
+    assert (masked(variable, "new"), masked("PLAIN", "p")) == ("********", "p")
