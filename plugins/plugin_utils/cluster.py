@@ -110,7 +110,16 @@ def _no_words_of_plays(task_vars: Mapping[str, Any], data: Mapping[str, Any]) ->
 
 def _plain(value: Any) -> Any:
     """A value without what Ansible notes on it."""
-    return json.loads(json.dumps(value, default=str))
+    return _ended(json.loads(json.dumps(value, default=str)))
+
+
+def _ended(value: Any) -> Any:
+    """A value without the line break at the end of a text: kcluster takes it off what was vaulted, Ansible does not."""
+    if isinstance(value, dict):
+        return {key: _ended(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_ended(item) for item in value]
+    return value.removesuffix("\n") if isinstance(value, str) else value
 
 
 def _hand_on_the_vault() -> None:

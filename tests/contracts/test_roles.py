@@ -21,6 +21,7 @@ TYPES = {
     Type.HEAP: "str",
     Type.PATH: "path",
     Type.TEXT: "str",
+    Type.SECRET: "str",
 }
 
 

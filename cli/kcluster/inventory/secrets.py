@@ -8,7 +8,7 @@ from typing import Any
 from kcluster.clients import ansible
 from kcluster.errors import InventoryError
 from kcluster.inventory.levels import Data
-from kcluster.model.words import WORDS
+from kcluster.model.words import WORDS, Type
 
 _VAULTED = "__ansible_vault"
 
@@ -23,6 +23,11 @@ def opened(data: Data) -> Data:
 
 
 def _words(variables: dict[str, Any]) -> dict[str, Any]:
+    from kcluster.model import properties  # lazily: most inventories have nothing vaulted
+
+    for name, value in variables.items():
+        if name in WORDS and WORDS[name].type is Type.PROPERTIES and isinstance(value, dict):
+            properties.keep_secret(str(key) for key, item in value.items() if _VAULTED in repr(item))
     return {name: in_clear(value) if name in WORDS else value for name, value in variables.items()}
 
 
@@ -40,7 +45,8 @@ def in_clear(value: Any) -> Any:
 @cache
 def _decrypt(ciphertext: str) -> str:
     try:
-        return ansible.decrypt(ciphertext)
+        # `echo PASSWORD | ansible-vault encrypt_string` seals the line break of echo too, which nobody means.
+        return ansible.decrypt(ciphertext).removesuffix("\n")
     except InventoryError as problem:
         raise InventoryError(
             "the inventory has vaulted values that cannot be opened",

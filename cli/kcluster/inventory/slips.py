@@ -11,8 +11,8 @@ from kcluster.model.finding import Finding, Spot
 from kcluster.model.names import meant
 from kcluster.model.words import WORDS, Type
 
-_NOT_SHOWN = (Type.TOPICS, Type.TEXTS, Type.PROPERTIES)
-"""Too long for a line, or with passwords in them."""
+_NOT_SHOWN = (Type.TOPICS, Type.TEXTS, Type.PROPERTIES, Type.SECRET)
+"""Too long for a line, a password, or with passwords in them."""
 
 
 def unknown(variable: str, level: Level) -> Finding:

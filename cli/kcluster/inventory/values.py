@@ -9,14 +9,16 @@ from typing import Any
 
 from kcluster.model.listener import PROTOCOLS
 from kcluster.model.names import meant
-from kcluster.model.settings import text
+from kcluster.model.settings import HIDDEN, text
 from kcluster.model.topic import Topic, name_fault
 from kcluster.model.words import Type
 
 _HEAP = re.compile(r"[1-9]\d*[kmgKMG]")
+_REFERENCE = re.compile(r"\s*\{\{[\s\w.]*\}\}\s*")
 _LISTENER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _LISTENER_KEYS = ("name", "port", "protocol", "host", "advertised_host", "advertised_port")
 _TOPIC_KEYS = ("name", "partitions", "replication_factor", "config")
+_ONE_WORD = "write one word, in quotes when YAML would read it as something else"
 
 Scalar = (str, int, float, bool)
 
@@ -35,10 +37,11 @@ Faults = list[Fault]
 
 def read(kind: Type, value: Any, faults: Faults) -> Any:
     """The value as its type, or None and the faults."""
-    if found := template_in(value):
+    if template_in(value):
+        found = template_in(_without_secrets("secret" if kind is Type.SECRET else "", value))
         faults.append(
             Fault(
-                f"{found} is a template; kcluster reads values before Ansible fills templates in",
+                f"{found or HIDDEN} is a template; kcluster reads values before Ansible fills templates in",
                 "write the value itself",
             )
         )
@@ -59,9 +62,20 @@ def template_in(value: Any) -> str:
 
 def shown(value: Any) -> str:
     """A value as YAML would show it, short enough for one line."""
-    plain = text(value) if isinstance(value, bool) or value is None else repr(value)
+    plain = text(value) if isinstance(value, bool) or value in (None, HIDDEN) else repr(value)
     plain = plain or "nothing"
     return plain if len(plain) <= 60 else plain[:57] + "..."
+
+
+def _without_secrets(key: str, value: Any) -> Any:
+    """What is written at a key as a finding may show it; keys within keys are meant as one name with dots."""
+    from kcluster.variables import masked  # lazily: a good inventory is read without the tables of properties
+
+    if value and masked(key, "") == HIDDEN and not (isinstance(value, str) and _REFERENCE.fullmatch(value)):
+        return HIDDEN
+    if isinstance(value, Mapping):
+        return {inner: _without_secrets(f"{key}.{inner}" if key else str(inner), item) for inner, item in value.items()}
+    return [_without_secrets(key, item) for item in value] if isinstance(value, list) else value
 
 
 def _wanted(faults: Faults, wanted: str, value: Any, resolution: str = "", key: str = "") -> None:
@@ -70,9 +84,16 @@ def _wanted(faults: Faults, wanted: str, value: Any, resolution: str = "", key: 
 
 def _text(value: Any, faults: Faults) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)) or value == "":
-        _wanted(faults, "a text", value, "write one word, in quotes when YAML would read it as something else")
+        _wanted(faults, "a text", value, _ONE_WORD)
         return None
     return str(value)
+
+
+def _secret(value: Any, faults: Faults) -> str | None:
+    read = _text(value, [])
+    if read is None:
+        _wanted(faults, "a text", value and HIDDEN, _ONE_WORD)
+    return read
 
 
 def _boolean(value: Any, faults: Faults) -> bool | None:
@@ -129,7 +150,8 @@ def _heap(value: Any, faults: Faults) -> str | None:
 
 def _properties(value: Any, faults: Faults) -> dict[str, str]:
     if not isinstance(value, Mapping):
-        _wanted(faults, "a dictionary of properties", value, "write one `key: value` per line below it")
+        # A text with a whole file in it, as vaulted ones are, has the passwords of that file.
+        _wanted(faults, "a dictionary of properties", value and HIDDEN, "write one `key: value` per line below it")
         return {}
     return {str(key): text(item) for key, item in value.items() if _plain(str(key), item, faults)}
 
@@ -141,9 +163,10 @@ def _plain(key: str, value: Any, faults: Faults) -> bool:
     if value is None:
         faults.append(Fault(f"{key} has no value", f'write a value, or {key}: "" for an empty one', key))
     else:
-        nested = isinstance(value, Mapping) and key.islower()
-        hint = f"write `{_flat(key, value)}` on one line" if nested else f"write one value after {key}:"
-        _wanted(faults, f"one value for {key}", value, hint, key)
+        safe = _without_secrets(key, value)
+        nested = isinstance(safe, Mapping) and key.islower()
+        hint = f"write `{_flat(key, safe)}` on one line" if nested else f"write one value after {key}:"
+        _wanted(faults, f"one value for {key}", safe, hint, key)
     return False
 
 
@@ -224,6 +247,7 @@ def _entry(value: Any, keys: tuple[str, ...], what: str, faults: Faults) -> dict
 
 _READERS: Mapping[Type, Callable[[Any, Faults], Any]] = {
     Type.TEXT: _text,
+    Type.SECRET: _secret,
     Type.BOOLEAN: _boolean,
     Type.INTEGER: _integer,
     Type.PORT: _port,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -34,7 +34,12 @@ INTERNAL = frozenset({"unstable.api.versions.enable", "unstable.feature.versions
 _ZOOKEEPER_FAMILIES = re.compile(r"(server|group|weight)\.\d+|(authProvider|metricsProvider)\..+|authProvider")
 
 
-_SECRET = re.compile(r"password(?!\.encoder|Path)|secret|passphrase|jaas\.config|superDigest|keystore\.key$", re.I)
+_SECRET = re.compile(
+    r"password(?!\.encoder|Path)|passwd|passphrase|secret|(token|credentials?|api[._-]?key|[._]pass)$"
+    r"|jaas\.config|superDigest|keystore\.key$",
+    re.I,
+)
+_VAULTED: set[str] = set()
 
 
 class Property(NamedTuple):
@@ -82,7 +87,12 @@ def zookeeper_family(name: str) -> bool:
 
 def secret(name: str) -> bool:
     """Whether a property's value must never be shown."""
-    return _SECRET.search(name) is not None or name in _passwords()
+    return _SECRET.search(name) is not None or name in _passwords() or name in _VAULTED
+
+
+def keep_secret(names: Iterable[str]) -> None:
+    """From now on these are secret too, however they are called: somebody vaulted their values."""
+    _VAULTED.update(names)
 
 
 def fault(of: Property, value: str) -> str:

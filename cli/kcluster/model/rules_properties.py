@@ -12,6 +12,7 @@ from kcluster.model.node import Kind, Layer
 from kcluster.model.owned import word_for
 from kcluster.model.properties import Property
 from kcluster.model.rules_structure import VERSIONS
+from kcluster.model.settings import HIDDEN
 from kcluster.model.written import spot
 
 _AUTHORIZERS = ("super.users", "allow.everyone.if.no.acl.found")
@@ -105,7 +106,7 @@ def _example(known: Property) -> str:
 
 
 def _shown(key: str, value: str) -> str:
-    return "********" if properties.secret(key) else value
+    return HIDDEN if properties.secret(key) else value
 
 
 def _passes(key: str) -> bool:

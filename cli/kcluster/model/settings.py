@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+HIDDEN = "********"
+"""What is shown instead of a secret."""
+
 
 @dataclass(frozen=True)
 class Setting:

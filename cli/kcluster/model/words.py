@@ -22,6 +22,7 @@ class Type(StrEnum):
     """The types of words, as the documentation spells them."""
 
     TEXT = "text"
+    SECRET = "secret text"
     BOOLEAN = "true or false"
     INTEGER = "whole number"
     PORT = "port"
@@ -180,7 +181,7 @@ _WORDS = (
     Word(
         "spark_secret",
         "all",
-        Type.TEXT,
+        Type.SECRET,
         "",
         "what Spark's daemons and jobs prove themselves with; without it, whoever reaches a master may run programs",
     ),

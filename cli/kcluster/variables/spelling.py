@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 
-from kcluster.model import properties
+from kcluster.model import properties, settings
 
-HIDDEN = "********"
+HIDDEN = settings.HIDDEN
 
-_NAME = re.compile(r"password|passwd|secret|token|credential", re.IGNORECASE)
+_WORD = r"(?:password|passwd|passphrase|secret|token|credential|api[._-]?key)"
+_NAME = re.compile(_WORD, re.IGNORECASE)
 _REFERENCE = re.compile(r"(\$\{[^}]*\})+")
-_OPTION = re.compile(r"""(-D\S*(?:password|passwd|secret|token)=)("[^"]*"|'[^']*'|\S+)""", re.I)
+_OPTION = re.compile(
+    rf"""(-D\S*?(?:{_WORD}(?!path|file)(?:[._-]key|[a-z]*)|[._]pass)=)("[^"]*"|'[^']*'|\S+)""", re.IGNORECASE
+)
 _QUOTED = re.compile(r'[\\"]')
 _SPECIAL = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
 
@@ -22,7 +25,7 @@ def secret(key: str, value: str) -> bool:
 
 def masked(name: str, value: str) -> str:
     """A variable of the environment as it may be shown: also a password among Java's options is hidden."""
-    return HIDDEN if _NAME.search(name) else _OPTION.sub(rf"\g<1>{HIDDEN}", value)
+    return HIDDEN if _NAME.search(name) or properties.secret(name) else _OPTION.sub(rf"\g<1>{HIDDEN}", value)
 
 
 def property_key(key: str) -> str:

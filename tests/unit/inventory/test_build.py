@@ -118,3 +118,9 @@ def test_values_of_the_whole_cluster_must_agree() -> None:
     assert messages(data(zookeeper=ZOOKEEPER, kafka_broker=brokers)) == [
         "kafka_version must be the same for the whole cluster: '3.9.1' on b1, '3.9.2' on b2"
     ]
+
+
+def test_secrets_that_do_not_agree_are_told_without_them() -> None:
+    hosts = {"b1": {"kafka_broker_id": 1, "spark_secret": "hunter2"}, "b2": {"kafka_broker_id": 2, "spark_secret": "x"}}
+    answer = data(zookeeper=ZOOKEEPER, kafka_broker=hosts, spark_master={"b1": {}})
+    assert "spark_secret must be the same for the whole cluster; it differs on b1, b2" in messages(answer)

@@ -61,6 +61,30 @@ def test_a_bad_value_is_told(kind: Type, written: Any, told: str) -> None:
     assert [fault.message for fault in faults] == [told]
 
 
+@pytest.mark.parametrize(
+    ("kind", "written", "told"),
+    [
+        (
+            Type.PROPERTIES,
+            {"ssl.keystore.password": "hunter2\n"},
+            "******** is not one value for ssl.keystore.password",
+        ),
+        (Type.PROPERTIES, {"DB_PASSWORD": "hunter2\n"}, "******** is not one value for DB_PASSWORD"),
+        (Type.PROPERTIES, {"ssl": {"key": {"password": "hunter2"}}}, "{'key': {'password': '********'}} is not one"),
+        (Type.PROPERTIES, "ssl.key.password=hunter2", "******** is not a dictionary of properties"),
+        (Type.PROPERTIES, {"ssl.key.password": "hunter2{{"}, "******** is a template"),
+        (Type.PROPERTIES, {"ssl.key.password": "{{ key_password }}"}, "{{ key_password }} is a template"),
+        (Type.SECRET, ["hunter2"], "******** is not a text"),
+        (Type.SECRET, "hunter2{{", "******** is a template"),
+    ],
+)
+def test_no_secret_is_told_with_what_is_wrong_about_it(kind: Type, written: Any, told: str) -> None:
+    faults: Faults = []
+    read(kind, written, faults)
+    assert [fault.message[: len(told)] for fault in faults] == [told]
+    assert "hunter2" not in str(faults)
+
+
 def test_a_template_is_found_wherever_it_hides() -> None:
     faults: Faults = []
     assert read(Type.PROPERTIES, {"a": ["b", "{{ c }}"]}, faults) is None

@@ -41,13 +41,29 @@ def test_an_environment_value_fits_between_double_quotes() -> None:
         "password.encoder.secret",
         "delegation.token.secret.key",
         "ssl.keystore.key",
+        "my.plugin.apikey",
+        "my.api.key",
+        "my.passwd",
+        "auth.token",
+        "db.pass",
     ],
 )
 def test_secrets_are_known_by_their_key(key: str) -> None:
     assert secret(key, "x")
 
 
-@pytest.mark.parametrize("key", ["password.encoder.iterations", "sasl.enabled.mechanisms", "ssl.keystore.location"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "password.encoder.iterations",
+        "sasl.enabled.mechanisms",
+        "ssl.keystore.location",
+        "ssl.secure.random.implementation",
+        "delegation.token.expiry.time.ms",
+        "sasl.oauthbearer.token.endpoint.url",
+        "bypass",
+    ],
+)
 def test_other_keys_are_no_secrets(key: str) -> None:
     assert not secret(key, "x")
 
@@ -57,11 +73,23 @@ def test_a_reference_to_a_provider_tells_no_secret() -> None:
     assert secret("ssl.key.password", "x${file:/etc/kafka/secrets:key}")
 
 
-def test_a_variable_named_like_a_secret_is_hidden() -> None:
-    assert masked("KEYSTORE_PASSWORD", "x") == "********"
+@pytest.mark.parametrize("name", ["KEYSTORE_PASSWORD", "KEY_PASSPHRASE", "DB_PASS", "DD_API_KEY", "APIKEY"])
+def test_a_variable_named_like_a_secret_is_hidden(name: str) -> None:
+    assert masked(name, "x") == "********"
+    assert masked("SSH_ASKPASS", "x") == "x"
     assert masked("JMX_PORT", "9999") == "9999"
 
 
 def test_a_password_among_the_options_of_java_is_hidden() -> None:
     options = '-Xss1m -Djavax.net.ssl.keyStorePassword=geheim -Dtoken="two words" -Da=b'
     assert masked("KAFKA_OPTS", options) == "-Xss1m -Djavax.net.ssl.keyStorePassword=******** -Dtoken=******** -Da=b"
+
+
+@pytest.mark.parametrize("name", ["aws.secretKey", "fs.s3a.secret.key", "x.passphrase", "dd.api.key", "db.pass"])
+def test_an_option_with_a_word_for_a_secret_in_its_name_is_hidden(name: str) -> None:
+    assert masked("KAFKA_OPTS", f"-Da=b -D{name}=geheim -Dc=d") == f"-Da=b -D{name}=******** -Dc=d"
+
+
+@pytest.mark.parametrize("name", ["javax.net.ssl.keyStorePasswordPath", "x.password.file", "x.token.expiry", "passive"])
+def test_an_option_beside_a_secret_is_shown(name: str) -> None:
+    assert masked("KAFKA_OPTS", f"-D{name}=seen") == f"-D{name}=seen"
