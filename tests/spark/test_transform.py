@@ -133,6 +133,15 @@ def test_csv_and_raw_records_are_judged_too(spark: SparkSession) -> None:
     assert (row["key"], row["value"], row["_offset"]) == (b"k", b"\xff", 40)
 
 
+def test_a_csv_record_of_several_lines_is_unreadable_and_leaves_the_next_one_as_it_is(spark: SparkSession) -> None:
+    csv = settings({"id": "string", "n": "int"}, "csv")
+    values = ("a,1\nb,2", "c,3\r\n", "d,4\r", "e,5\n\n", "f,6\n", "g,7\rh,8\n", "\n", '"i\nj",9', "k,10")
+    judged = transform.judged(kafka(spark, *values).coalesce(1), csv)  # one parser for all of them
+    told = [row["_reason"] or (row["id"], row["n"]) for row in judged.orderBy("_offset").collect()]
+    no = "unreadable"
+    assert told == [no, ("c", 3), ("d", 4), no, ("f", 6), no, no, no, ("k", 10)]
+
+
 SCHEMA = {
     "type": "record",
     "name": "truck",
