@@ -89,13 +89,14 @@ class Job:
     @property
     def state(self) -> State:
         """What the job told; one whose process is gone without an end has died."""
-        alive = self.alive  # first: a job tells how it ended, and then its process goes
+        # In this order: a job tells how it ended, then it takes the wish to stop away, and then its process goes.
+        alive, asked = self.alive, (self.folder / "stop").exists()
         state = State(self.told.get("state", State.STARTING))
         if state in ENDED:
             return state
         if not alive:
             return State.DIED
-        return State.STOPPING if (self.folder / "stop").exists() else state
+        return State.STOPPING if asked else state
 
     @property
     def log(self) -> Path:

@@ -71,6 +71,17 @@ def test_a_job_that_runs_stops_once_it_is_asked_to(running: Job) -> None:
     assert running.state is State.STOPPING
 
 
+def test_a_wish_to_stop_goes_with_the_run_that_heeded_it(running: Job) -> None:
+    told = desk.Desk(running.folder)
+    for how in ("stopped", "failed"):
+        told.say("running")
+        running.ask_to_stop()
+        assert told.stop_asked()
+        told.end(how)
+        assert running.state == how
+        assert not told.stop_asked()
+
+
 def test_ending_a_job_ends_all_that_it_began_also_when_the_first_is_gone(running: Job) -> None:
     os.kill(running.record.process.pid, 9)
     assert any(process != running.record.process for process in running.processes())
