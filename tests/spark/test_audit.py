@@ -98,6 +98,18 @@ def test_without_a_checkpoint_nothing_is_said_to_balance(spark: SparkSession, tm
         audit.audit(spark, read, nobody)
 
 
+def test_headers_of_others_among_the_dead_letters_may_be_any_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Message:
+        def headers(self) -> list[tuple[str, bytes | None]]:
+            return [("trace", b"\xff\x00"), ("reason", "größer".encode()), ("none", None)]
+
+    monkeypatch.setattr("spark_jobs.topics._partitions", lambda *_: [0])
+    monkeypatch.setattr("spark_jobs.topics._ends", lambda *_: (0, 1))
+    monkeypatch.setattr("spark_jobs.topics._messages", lambda *_: [Message()])
+    told = Topics("reader", {"bootstrap.servers": "127.0.0.1:1"}).letters("t.dead-letters")
+    assert list(told) == [{"trace": "\ufffd\x00", "reason": "größer", "none": ""}]
+
+
 def test_the_audit_balances_and_names_what_is_damaged(
     live: Live, ingest: Callable[..., Job], spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
