@@ -119,6 +119,18 @@ def test_batches_are_told_once_and_half_a_line_waits() -> None:
     assert made.batches(made.progress_size()) == ([], made.progress_size())
 
 
+def test_a_line_that_a_full_disk_cut_off_is_passed_over_with_what_stands_behind_it() -> None:
+    made = job()
+    file = made.folder / "progress.jsonl"
+    file.write_text('{"batch": 0}\n{"batch": 1, "rec{"batch": 2}\n')
+    assert made.batches() == ([{"batch": 0}], file.stat().st_size)
+    assert made.last_batch() == {"batch": 0}
+    file.write_text('{"batch": 1, "rec{"batch": 2}\n')
+    assert made.last_batch() is None
+    file.write_text('{"batch": 1, "rec{"batch": 2}\n{"batch": 3}\n')
+    assert made.batches()[0] == [made.last_batch()] == [{"batch": 3}]
+
+
 def test_a_file_of_progress_that_is_long_is_begun_anew_and_read_on(monkeypatch: pytest.MonkeyPatch) -> None:
     made = job()
     monkeypatch.setattr(desk, "MUCH", 100)
