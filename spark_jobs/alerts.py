@@ -15,7 +15,7 @@ What time it is
   when the watermark has passed is late: counted, and left out; so is all that comes from a truck whose clock is behind
   by more than `late`. Of two positions of a truck with the same time the first counts. While there is a backlog, the
   slowest partition says what time it is. A record that is more than `ahead` ahead of Kafka's or this machine's clock
-  is left out before it could move the watermark.
+  is left out before it could move the watermark; so is one with a time before 1970.
   When nothing came for `late`, and Spark has just looked, the topic is quiet: then time goes on as fast as this
   machine's clock, from the newest record, and also the last truck is found silent. The watermark goes no further than
   the newest record: only what was under way for longer than `late` is late.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from spark_jobs import journal, offsets, owner, sinks
 from spark_jobs.balance import FULL, SPAN, Offsets, Partition
+from spark_jobs.causes import Refused
 from spark_jobs.folder import Folder
 from spark_jobs.session import session
 from spark_jobs.topics import Topics
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from spark_jobs.desk import Desk
     from spark_jobs.settings.ingest import Settings
+
+UNREAD = "a job that was just submitted makes it before its first batch; else look at `checkpoint` in the job's file"
 
 Partitions = dict[tuple[str, int], Partition]
 
@@ -44,11 +47,13 @@ def write(folder: Path, result: dict[str, Any]) -> None:
 def audit(spark: SparkSession, settings: Settings, topics: Topics) -> dict[str, Any]:
     """The account of each partition, and what is wrong."""
     table, checkpoint = Folder(spark, settings.sink.path), Folder(spark, settings.checkpoint)
+    life = offsets.identity(checkpoint)
+    if not life:  # nothing to count would pass for nothing missing
+        raise Refused(f"there is no checkpoint at {checkpoint.path}, so nobody knows what was read", UNREAD)
     committed = offsets.committed(checkpoint)
     batches = _finished(table)
     partitions = _read(batches)
     anew = owner.renewed(checkpoint.load(owner.FILE) or {}, topics.ids(settings.topics))
-    life = offsets.identity(checkpoint)
     problems = [*anew, *_foreign(batches, life), *_sequence(batches, committed), *_holes(batches)]
     if (rows := sinks.of(spark, settings.sink, table).rows()) is not None:
         _rows(rows, partitions, _in_hand(table, checkpoint, batches))

@@ -5,7 +5,7 @@ owner.json       whose the checkpoint is to be
 clients.json     security settings of Kafka clients, readable by the owner only
 progress.jsonl   a line for each batch; when there are very many, those of before are in progress.jsonl.before
 state.json       starting, running, finished, stopped or failed; of a failed one the cause
-stop             somebody wants it to end after the batch in hand
+stop             somebody wants it to end after the batch in hand; the job removes it when it has ended
 driver.log       what Spark and the job wrote
 NAME.lock        held while the job runs (alone.py)
 """
@@ -41,6 +41,12 @@ class Desk:
         fresh = self.folder / "state.json.new"
         fresh.write_text(json.dumps({"state": state, "at": time.time(), **self._notes, **more}))
         fresh.replace(self.folder / "state.json")
+
+    def end(self, state: str, **more: Any) -> None:
+        """Write down how it ended; a wish to stop was for this run, and not for one after it."""
+        self.say(state, **more)
+        # In this order: who sees neither the wish nor an end would take it for a job that runs on.
+        (self.folder / "stop").unlink(missing_ok=True)
 
     def note(self, **facts: Any) -> None:
         """Remember what belongs to every state from now on, such as how much was written."""

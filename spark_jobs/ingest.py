@@ -66,9 +66,21 @@ def run(settings: Settings, bootstrap: str, desk: Desk, *, once: bool) -> str:
     try:
         return follow(query, desk, batches, lambda number: counts.get(number, {}))
     except StreamingQueryException as problem:
-        if gone := Topics(settings.name, client).gone(offsets.reached(checkpoint)):
+        if gone := _gone(settings, client, checkpoint):
             raise Refused(f"records were deleted before they were read: {', '.join(gone)}", GONE) from problem
         raise
+
+
+def _gone(settings: Settings, client: dict[str, str], checkpoint: Folder) -> list[str]:
+    """What is deleted of what would be read next, where that ends a job and the brokers say it."""
+    from confluent_kafka import KafkaException
+
+    if settings.when_data_is_gone != "stop":
+        return []
+    try:
+        return Topics(settings.name, client).gone(offsets.reached(checkpoint))
+    except KafkaException:  # it is no reason to tell nothing of what Spark failed with
+        return []
 
 
 def ingest(

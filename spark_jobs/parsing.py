@@ -1,7 +1,8 @@
 """A record's bytes as columns: each parser called once, and told apart what it read whole from what it did not.
 
 Spark's parsers stop behind the first value and say nothing of what follows. So a record is wrapped before it is parsed,
-as a field of an object in JSON, of a record in Avro, with a mark behind it that must be found there.
+as a field of an object in JSON, of a record in Avro, with a mark behind it that must be found there. CSV takes no mark:
+there a record is one line.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def parsed(form: Format) -> Column:
     options = {**form.options, "mode": "PERMISSIVE"}
     corrupt = {"columnNameOfCorruptRecord": _CORRUPT}
     if form.kind == "csv":
-        return sql.from_csv(text, f"{_columns(form)}, {_CORRUPT} string", {**options, **corrupt})
+        return sql.from_csv(_line(text), f"{_columns(form)}, {_CORRUPT} string", {**options, **corrupt})
     if form.kind == "avro":
         from pyspark.sql.avro.functions import from_avro
 
@@ -66,6 +67,15 @@ def _record(form: Format) -> Column:
 
 def _columns(form: Format) -> str:
     return ", ".join(f"`{name}` {kind}" for name, kind in form.schema.items())
+
+
+def _line(text: Column) -> Column:
+    """The text without one line break at its end; null when nothing is left, or more than one line.
+
+    Of several lines Spark's parser of CSV keeps what it has not read, and puts it before the next record of its task.
+    """
+    line = sql.regexp_replace(text, r"(\r\n|\n|\r)\z", "")
+    return sql.when(line.rlike(r"\A[^\r\n]+\z"), line)
 
 
 def _payload(form: Format) -> Column:

@@ -70,9 +70,9 @@ def _run(read: Any, wish: argparse.Namespace) -> int:
     except Exception as problem:  # whatever ends a job is told in one line; the whole of it goes to the log
         traceback.print_exc()
         meaning, advice = told(problem)
-        desk.say("failed", cause=meaning, advice=advice)
+        desk.end("failed", cause=meaning, advice=advice)
         return 1
-    desk.say(state)
+    desk.end(state)
     return 0
 
 

@@ -27,6 +27,8 @@ class Batches:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
+        self.failed: Exception | None = None
+        """What a batch ended with that could not be done."""
 
     @contextmanager
     def one(self) -> Iterator[None]:
@@ -37,6 +39,11 @@ class Batches:
         try:
             self._refuse()
             yield
+        except Stopping:
+            raise
+        except Exception as problem:
+            self.failed = problem
+            raise
         finally:
             self._lock.release()
 
@@ -67,6 +74,8 @@ def follow(
         if not ended and desk.stop_asked():
             batches.stop(query)
             _report(query, desk, told, counted)
+            if batches.failed:  # nobody asks the query any more what it ended with
+                raise batches.failed
             return "stopped"
         if not ended:
             between()

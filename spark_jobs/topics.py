@@ -24,7 +24,8 @@ class Topics:
             for partition in _partitions(consumer, topic):
                 low, high = _ends(consumer, topic, partition)
                 for message in _messages(consumer, topic, partition, low, high):
-                    yield {name: (value or b"").decode() for name, value in message.headers() or ()}
+                    # Of others who write there a header may be any bytes.
+                    yield {name: (value or b"").decode(errors="replace") for name, value in message.headers() or ()}
 
     def shortened(self, topic: str) -> bool:
         """Whether a topic no longer has all that was ever in it."""

@@ -7,8 +7,8 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -89,13 +89,14 @@ class Job:
     @property
     def state(self) -> State:
         """What the job told; one whose process is gone without an end has died."""
-        alive = self.alive  # first: a job tells how it ended, and then its process goes
+        # In this order: a job tells how it ended, then it takes the wish to stop away, and then its process goes.
+        alive, asked = self.alive, (self.folder / "stop").exists()
         state = State(self.told.get("state", State.STARTING))
         if state in ENDED:
             return state
         if not alive:
             return State.DIED
-        return State.STOPPING if (self.folder / "stop").exists() else state
+        return State.STOPPING if asked else state
 
     @property
     def log(self) -> Path:
@@ -112,7 +113,7 @@ class Job:
                 whole = file.read().rpartition(b"\n")[0]
         except FileNotFoundError:
             return [], since
-        return [json.loads(line) for line in whole.splitlines()], since + len(whole) + bool(whole)
+        return list(_told(whole.splitlines())), since + len(whole) + bool(whole)
 
     def last_batch(self) -> dict[str, Any] | None:
         """The newest batch, from the end of the file: it grows for as long as the job lives."""
@@ -122,7 +123,7 @@ class Job:
                 whole = file.read().rpartition(b"\n")[0]
         except FileNotFoundError:
             return None
-        return json.loads(whole.splitlines()[-1]) if whole else None
+        return next(_told(reversed(whole.splitlines())), None)
 
     def progress_size(self) -> int:
         """How much it has told of batches so far."""
@@ -247,6 +248,13 @@ def save(file: Path, content: Mapping[str, Any], *, mode: int = 0o600) -> None:
     with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as out:
         json.dump(content, out, indent=1)
     fresh.replace(file)
+
+
+def _told(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """The batches of some lines, without one that a full disk cut off: the next one is written right behind it."""
+    for line in lines:
+        with suppress(ValueError):
+            yield json.loads(line)
 
 
 def _loaded(file: Path) -> Any:

@@ -125,7 +125,6 @@ class Job:
         (self.folder / "stop").touch()
         assert self.process is not None
         self.process.wait(PATIENCE)
-        (self.folder / "stop").unlink()
         return self.state()
 
     def audit(self) -> dict[str, Any]:

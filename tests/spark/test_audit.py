@@ -15,6 +15,7 @@ from confluent_kafka import Producer
 from kcluster.clients.kafka import Kafka
 from spark_jobs import audit, journal, owner, settings
 from spark_jobs.balance import SPAN, Offsets, Partition
+from spark_jobs.causes import Refused
 from spark_jobs.folder import Folder
 from spark_jobs.topics import Topics
 from tests.integration.conftest import Live
@@ -86,6 +87,27 @@ def test_holes_between_batches_are_not_folded_away(spark: SparkSession, tmp_path
         table.save(journal.description(number), {**batch(number, start, number * 10 + 10), "files": []})
     journal.fold(table, 100)
     assert len(journal.batches(table)) == 100
+
+
+def test_without_a_checkpoint_nothing_is_said_to_balance(spark: SparkSession, tmp_path: Path) -> None:
+    told = {"job": "ingest", "topics": ["t"], "format": {"kind": "raw"}, "sink": {"path": str(tmp_path / "table")}}
+    read, wrong = settings.read({**told, "name": "never", "checkpoint": str(tmp_path / "checkpoint")})
+    assert not wrong
+    nobody = Topics("never", {"bootstrap.servers": "127.0.0.1:1"})
+    with pytest.raises(Refused, match=f"there is no checkpoint at {tmp_path}/checkpoint"):
+        audit.audit(spark, read, nobody)
+
+
+def test_headers_of_others_among_the_dead_letters_may_be_any_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Message:
+        def headers(self) -> list[tuple[str, bytes | None]]:
+            return [("trace", b"\xff\x00"), ("reason", "größer".encode()), ("none", None)]
+
+    monkeypatch.setattr("spark_jobs.topics._partitions", lambda *_: [0])
+    monkeypatch.setattr("spark_jobs.topics._ends", lambda *_: (0, 1))
+    monkeypatch.setattr("spark_jobs.topics._messages", lambda *_: [Message()])
+    told = Topics("reader", {"bootstrap.servers": "127.0.0.1:1"}).letters("t.dead-letters")
+    assert list(told) == [{"trace": "\ufffd\x00", "reason": "größer", "none": ""}]
 
 
 def test_the_audit_balances_and_names_what_is_damaged(

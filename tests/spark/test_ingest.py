@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 
 from spark_jobs import ingest, journal, settings, sinks, transform
 from spark_jobs.causes import Refused
@@ -168,3 +169,19 @@ def test_a_batch_that_another_checkpoint_described_and_a_file_that_is_gone_stop_
     table.save(journal.description(0), {**batch, "checkpoint": "another"})
     with pytest.raises(Refused, match="has a batch 0 of another checkpoint"):
         ingest.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
+
+
+def test_only_a_job_that_stops_for_deleted_records_is_told_that_they_ended_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(when: str) -> list[str]:
+        read, wrong = settings.read({**FILE, "when_data_is_gone": when})
+        assert not wrong
+        return ingest._gone(read, {"bootstrap.servers": "127.0.0.1:1"}, cast("Folder", None))
+
+    def nobody(*_: object) -> list[str]:
+        raise KafkaException(KafkaError(KafkaError._TRANSPORT))
+
+    monkeypatch.setattr("spark_jobs.offsets.reached", lambda _: {})
+    monkeypatch.setattr("spark_jobs.topics.Topics.gone", lambda *_: ["t partition 0 offsets 1-2"])
+    assert (asked("stop"), asked("continue")) == (["t partition 0 offsets 1-2"], [])
+    monkeypatch.setattr("spark_jobs.topics.Topics.gone", nobody)
+    assert asked("stop") == []

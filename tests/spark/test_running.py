@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from spark_jobs.running import Batches, Stopping
+from spark_jobs.desk import Desk
+from spark_jobs.running import Batches, Stopping, follow
 
 
 class Query:
@@ -62,3 +66,33 @@ def test_the_batch_in_hand_ends_before_the_query_is_stopped() -> None:
     batches.stop(Told())  # type: ignore[arg-type]
     working.join(10)
     assert order == ["done", "stopped"]
+
+
+def test_a_batch_that_fails_while_the_job_stops_is_told(tmp_path: Path) -> None:
+    batches, begun = Batches(), threading.Event()
+    (tmp_path / "stop").touch()
+    query = Mock(recentProgress=[])
+    query.awaitTermination.side_effect = lambda _: not begun.wait(10)
+
+    def work() -> None:
+        with batches.one():
+            begun.set()
+            batches._stopping.wait(10)
+            raise OSError("No space left on device")
+
+    def batch() -> None:
+        with suppress(OSError):  # it is Spark's
+            work()
+
+    def run() -> str:
+        return follow(query, Desk(tmp_path), batches, lambda _: {})
+
+    working = threading.Thread(target=batch)
+    working.start()
+    with pytest.raises(OSError, match="No space left on device"):
+        run()
+    working.join(10)
+    batches.failed = None
+    with pytest.raises(Stopping), batches.one():  # one that Spark begins nevertheless is no failure
+        pass
+    assert run() == "stopped"

@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import functions as sql
 
 from spark_jobs import transform
+from spark_jobs.settings import alerts
 from spark_jobs.settings.common import Format
 from spark_jobs.settings.ingest import Settings, Sink
 
@@ -36,7 +37,8 @@ def kafka(spark: SparkSession, *values: bytes | str | None) -> DataFrame:
 
 def reasons(spark: SparkSession, settings: Settings, *values: bytes | str | None) -> list[str | None]:
     judged = transform.judged(kafka(spark, *values), settings)
-    return [row["_reason"] for row in judged.orderBy("_offset").collect()]
+    # Only that: Python has no name for some times that a record may tell.
+    return [row["_reason"] for row in judged.orderBy("_offset").select("_reason").collect()]
 
 
 def rows(spark: SparkSession, settings: Settings, *values: bytes | str | None) -> list[Row]:
@@ -107,6 +109,20 @@ def test_a_value_that_an_expression_cannot_take_becomes_null_which_a_rule_can_se
     assert reasons(spark, told, '{"id":"a"}', '{"id":"b"}', '{"id":"2026-11-18"}') == [None, "no_day", None]
 
 
+def test_a_time_that_no_clock_of_a_truck_tells_is_none_for_alerts(spark: SparkSession) -> None:
+    times = {
+        "0001-01-01T00:00:00+01:00": "no_time",  # in the year 0, which Python has no name for
+        "1969-12-31T23:59:59Z": "no_time",
+        "1970-01-01T00:00:00Z": None,
+        "2025-11-18T11:59:00Z": None,
+        "2026-11-18T12:02:00Z": "clock_ahead",
+    }
+    values = [json.dumps({"truck_id": "t", "lat": 1.5, "lon": 2.5, "time": time}) for time in times]
+    asked = alerts.Settings("alerts", ("t",), silent=alerts.Silent())
+    told = reasons(spark, asked.reading(), *values, '{"truck_id":"t","lat":1.5,"lon":2.5}')
+    assert told == [*times.values(), "no_time"]
+
+
 def test_the_time_of_a_dead_letter_is_text_in_utc_however_far_off_it_is(spark: SparkSession) -> None:
     microseconds = 1_790_000_000_000_000  # which a producer wrote where milliseconds belong
     frame = kafka(spark, "{bad").withColumn("timestamp", sql.timestamp_millis(sql.lit(microseconds)))
@@ -131,6 +147,15 @@ def test_csv_and_raw_records_are_judged_too(spark: SparkSession) -> None:
     assert reasons(spark, raw, b"\xff", None, "long") == [None, "short", "short"]
     (row,) = rows(spark, raw, b"\xff", None)
     assert (row["key"], row["value"], row["_offset"]) == (b"k", b"\xff", 40)
+
+
+def test_a_csv_record_of_several_lines_is_unreadable_and_leaves_the_next_one_as_it_is(spark: SparkSession) -> None:
+    csv = settings({"id": "string", "n": "int"}, "csv")
+    values = ("a,1\nb,2", "c,3\r\n", "d,4\r", "e,5\n\n", "f,6\n", "g,7\rh,8\n", "\n", '"i\nj",9', "k,10")
+    judged = transform.judged(kafka(spark, *values).coalesce(1), csv)  # one parser for all of them
+    told = [row["_reason"] or (row["id"], row["n"]) for row in judged.orderBy("_offset").collect()]
+    no = "unreadable"
+    assert told == [no, ("c", 3), ("d", 4), no, ("f", 6), no, no, no, ("k", 10)]
 
 
 SCHEMA = {

@@ -71,6 +71,17 @@ def test_a_job_that_runs_stops_once_it_is_asked_to(running: Job) -> None:
     assert running.state is State.STOPPING
 
 
+def test_a_wish_to_stop_goes_with_the_run_that_heeded_it(running: Job) -> None:
+    told = desk.Desk(running.folder)
+    for how in ("stopped", "failed"):
+        told.say("running")
+        running.ask_to_stop()
+        assert told.stop_asked()
+        told.end(how)
+        assert running.state == how
+        assert not told.stop_asked()
+
+
 def test_ending_a_job_ends_all_that_it_began_also_when_the_first_is_gone(running: Job) -> None:
     os.kill(running.record.process.pid, 9)
     assert any(process != running.record.process for process in running.processes())
@@ -106,6 +117,18 @@ def test_batches_are_told_once_and_half_a_line_waits() -> None:
     file.write_text('{"batch": 0}\n{"batch": 1}\n{"batch": 2}\n')
     assert made.batches(place)[0] == [{"batch": 2}]
     assert made.batches(made.progress_size()) == ([], made.progress_size())
+
+
+def test_a_line_that_a_full_disk_cut_off_is_passed_over_with_what_stands_behind_it() -> None:
+    made = job()
+    file = made.folder / "progress.jsonl"
+    file.write_text('{"batch": 0}\n{"batch": 1, "rec{"batch": 2}\n')
+    assert made.batches() == ([{"batch": 0}], file.stat().st_size)
+    assert made.last_batch() == {"batch": 0}
+    file.write_text('{"batch": 1, "rec{"batch": 2}\n')
+    assert made.last_batch() is None
+    file.write_text('{"batch": 1, "rec{"batch": 2}\n{"batch": 3}\n')
+    assert made.batches()[0] == [made.last_batch()] == [{"batch": 3}]
 
 
 def test_a_file_of_progress_that_is_long_is_begun_anew_and_read_on(monkeypatch: pytest.MonkeyPatch) -> None:
