@@ -2,12 +2,13 @@
 
 Spark's parsers stop behind the first value and say nothing of what follows. So a record is wrapped before it is parsed,
 as a field of an object in JSON, of a record in Avro, with a mark behind it that must be found there. CSV takes no mark:
-there a record is one line.
+there a record is one line, but for what stands in quotes.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
@@ -33,7 +34,7 @@ def parsed(form: Format) -> Column:
     options = {**form.options, "mode": "PERMISSIVE"}
     corrupt = {"columnNameOfCorruptRecord": _CORRUPT}
     if form.kind == "csv":
-        return sql.from_csv(_line(text), f"{_columns(form)}, {_CORRUPT} string", {**options, **corrupt})
+        return sql.from_csv(_line(text, form.options), f"{_columns(form)}, {_CORRUPT} string", {**options, **corrupt})
     if form.kind == "avro":
         from pyspark.sql.avro.functions import from_avro
 
@@ -69,13 +70,18 @@ def _columns(form: Format) -> str:
     return ", ".join(f"`{name}` {kind}" for name, kind in form.schema.items())
 
 
-def _line(text: Column) -> Column:
+def _line(text: Column, options: Mapping[str, str]) -> Column:
     """The text without one line break at its end; null when nothing is left, or more than one line.
 
     Of several lines Spark's parser of CSV keeps what it has not read, and puts it before the next record of its task.
+    A break in a field in quotes ends no line.
     """
+    known = {name.lower(): value for name, value in options.items()}
+    between, quote = known.get("sep", known.get("delimiter", ",")), known.get("quote", '"')
+    quoted = rf"(\A|\Q{between}\E)\Q{quote}\E(\\[\s\S]|(?!\Q{quote}\E)[^\\])*\Q{quote}\E"
     line = sql.regexp_replace(text, r"(\r\n|\n|\r)\z", "")
-    return sql.when(line.rlike(r"\A[^\r\n]+\z"), line)
+    bare = sql.regexp_replace(line, quoted, "$1") if quote else line
+    return sql.when(bare.rlike(r"\A[^\r\n]*\z") & (line != ""), line)
 
 
 def _payload(form: Format) -> Column:

@@ -155,7 +155,12 @@ def test_a_csv_record_of_several_lines_is_unreadable_and_leaves_the_next_one_as_
     judged = transform.judged(kafka(spark, *values).coalesce(1), csv)  # one parser for all of them
     told = [row["_reason"] or (row["id"], row["n"]) for row in judged.orderBy("_offset").collect()]
     no = "unreadable"
-    assert told == [no, ("c", 3), ("d", 4), no, ("f", 6), no, no, no, ("k", 10)]
+    assert told == [no, ("c", 3), ("d", 4), no, ("f", 6), no, no, ("i\nj", 9), ("k", 10)]
+    piped = settings({"id": "string", "n": "int"}, "csv", options={"sep": "|", "quote": "'"})
+    values = ("a|1", "'b\nc'|2", '"d\ne"|3', "'f\\'\ng'|4", "h'\ni'|5", "j|6")
+    judged = transform.judged(kafka(spark, *values).coalesce(1), piped)
+    told = [row["_reason"] or (row["id"], row["n"]) for row in judged.orderBy("_offset").collect()]
+    assert told == [("a", 1), ("b\nc", 2), no, ("f'\ng", 4), no, ("j", 6)]
 
 
 SCHEMA = {
