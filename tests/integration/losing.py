@@ -14,9 +14,10 @@ def lose_records(kafka: Kafka, topic: str, partition: int, before: int) -> None:
     """Delete them; asked again while the broker that answers has not heard of the new topic's leaders."""
     deadline = time.monotonic() + 15
     while True:
-        (answer,) = kafka.admin.delete_records([TopicPartition(topic, partition, before)]).values()
+        fresh = Kafka(kafka.bootstrap, kafka.config)  # a client keeps for half a minute that it found no leader
+        (answer,) = fresh.admin.delete_records([TopicPartition(topic, partition, before)]).values()
         try:
-            kafka.wait(answer)
+            fresh.wait(answer)
             return
         except RefusedError as problem:
             if "No leaders found" not in problem.message or time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""Rules about addresses and ports: who can reach whom."""
+"""Rules about machines, addresses and ports: who can reach whom, and what may stand in units as it is written."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from kcluster.model.cluster import Cluster
 from kcluster.model.engine import Master, Worker
 from kcluster.model.ensemble import Server
 from kcluster.model.finding import WHO, Finding, Severity, Spot, some
-from kcluster.model.node import Node
+from kcluster.model.node import Kind, Node
 from kcluster.model.quorum import Controller, Quorum
 
+_ACCOUNT = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _EVERY_ADDRESS = ("0.0.0.0", "::", "[::]")
 _ADDRESS = re.compile(r"[A-Za-z0-9._:\[\]-]+")
 """With the colons and brackets of IPv6, of which another rule tells more."""
@@ -43,6 +45,51 @@ def plain_addresses(cluster: Cluster) -> Iterator[Finding]:
                     "write a name or an IPv4 address",
                     Spot(broker.host.name, "kafka_listeners", listener.name),
                     who=broker.host.name,
+                )
+
+
+def one_of_a_kind(cluster: Cluster) -> Iterator[Finding]:
+    """A machine has one node of a kind: two would share a unit and its files."""
+    holders: dict[tuple[Kind, str], list[Node]] = defaultdict(list)
+    for node in cluster.every_node:
+        holders[node.kind, node.host.machine].append(node)
+    for (kind, machine), nodes in holders.items():
+        if len(nodes) > 1:
+            names = [node.host.name for node in nodes]
+            yield Finding(
+                f"{', '.join(names)} are one machine ({machine}), and it can have one {kind} only",
+                f"correct ansible_host of {names[-1]}, or take it out of the group",
+                Spot(names[-1], "ansible_host"),
+            )
+
+
+def here_or_elsewhere(cluster: Cluster) -> Iterator[Finding]:
+    """All hosts are on this machine or none is: the addresses of local ones mean nothing to others."""
+    local = [host.name for host in cluster.every_host if host.local]
+    if local and len(local) < len(cluster.every_host):
+        yield Finding(
+            f"ansible_connection: local is said of {', '.join(local[:3])}, and not of every host",
+            "remove it: a host that this machine is itself is reached over SSH as the others are",
+            Spot(local[0], "ansible_connection"),
+        )
+
+
+def plain_names(cluster: Cluster) -> Iterator[Finding]:
+    """Accounts and names of environment variables are written into units as they are."""
+    for node in cluster.every_node:
+        for account in (node.places.user, node.places.group):
+            if not _ACCOUNT.fullmatch(account):
+                yield Finding(
+                    f"{account!r} is no account for {node.name}",
+                    "write lower-case letters, digits, `_` and `-`, a letter first",
+                    Spot(node.host.name),
+                )
+        for name in node.environment:
+            if not _VARIABLE.fullmatch(name):
+                yield Finding(
+                    f"{name!r} is no name of an environment variable of {node.name}",
+                    "write letters, digits and `_`, no digit first",
+                    Spot(node.host.name),
                 )
 
 
@@ -223,7 +270,10 @@ def _times(count: int) -> str:
 
 
 RULES = (
+    one_of_a_kind,
+    here_or_elsewhere,
     plain_addresses,
+    plain_names,
     advertised_addresses,
     keepers_addresses,
     told_from_ports,

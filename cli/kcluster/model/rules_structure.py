@@ -18,24 +18,12 @@ ID_WORDS = {Kind.ZOOKEEPER: "zookeeper_id", Kind.BROKER: "kafka_broker_id", Kind
 
 _RANGES = {Kind.ZOOKEEPER: (1, 255), Kind.BROKER: (0, 999), Kind.CONTROLLER: (3000, 2_000_000_000)}
 _CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]{22}")
-_ACCOUNT = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def structure(cluster: Cluster) -> list[Finding]:
     """Everything without which this is not a cluster."""
-    rules = (
-        duplicate_ids,
-        id_ranges,
-        known_version,
-        zookeeper_before_4,
-        cluster_id,
-        legal_name,
-        one_of_a_kind,
-        here_or_elsewhere,
-        plain_names,
-    )
+    rules = (duplicate_ids, id_ranges, known_version, zookeeper_before_4, cluster_id, legal_name)
     return [finding for rule in rules for finding in rule(cluster)]
 
 
@@ -54,51 +42,6 @@ def duplicate_ids(cluster: Cluster) -> Iterator[Finding]:
                 f"give {names[-1]} a {ID_WORDS[kind]} of its own, such as {_free(cluster, kind)}",
                 Spot(names[-1], ID_WORDS[kind]),
             )
-
-
-def one_of_a_kind(cluster: Cluster) -> Iterator[Finding]:
-    """A machine has one node of a kind: two would share a unit and its files."""
-    holders: dict[tuple[Kind, str], list[Node]] = defaultdict(list)
-    for node in cluster.every_node:
-        holders[node.kind, node.host.machine].append(node)
-    for (kind, machine), nodes in holders.items():
-        if len(nodes) > 1:
-            names = [node.host.name for node in nodes]
-            yield Finding(
-                f"{', '.join(names)} are one machine ({machine}), and it can have one {kind} only",
-                f"correct ansible_host of {names[-1]}, or take it out of the group",
-                Spot(names[-1], "ansible_host"),
-            )
-
-
-def plain_names(cluster: Cluster) -> Iterator[Finding]:
-    """Accounts and names of environment variables are written into units as they are."""
-    for node in cluster.every_node:
-        for account in (node.places.user, node.places.group):
-            if not _ACCOUNT.fullmatch(account):
-                yield Finding(
-                    f"{account!r} is no account for {node.name}",
-                    "write lower-case letters, digits, `_` and `-`, a letter first",
-                    Spot(node.host.name),
-                )
-        for name in node.environment:
-            if not _VARIABLE.fullmatch(name):
-                yield Finding(
-                    f"{name!r} is no name of an environment variable of {node.name}",
-                    "write letters, digits and `_`, no digit first",
-                    Spot(node.host.name),
-                )
-
-
-def here_or_elsewhere(cluster: Cluster) -> Iterator[Finding]:
-    """All hosts are on this machine or none is: the addresses of local ones mean nothing to others."""
-    local = [host.name for host in cluster.every_host if host.local]
-    if local and len(local) < len(cluster.every_host):
-        yield Finding(
-            f"ansible_connection: local is said of {', '.join(local[:3])}, and not of every host",
-            "remove it: a host that this machine is itself is reached over SSH as the others are",
-            Spot(local[0], "ansible_connection"),
-        )
 
 
 def id_ranges(cluster: Cluster) -> Iterator[Finding]:
