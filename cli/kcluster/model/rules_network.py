@@ -28,7 +28,9 @@ def _loopback(address: str) -> bool:
 def plain_addresses(cluster: Cluster) -> Iterator[Finding]:
     """An address is a name or numbers: it is written into properties, units and lines for a shell."""
     for host in cluster.every_host:
-        if not _ADDRESS.fullmatch(host.address):
+        if "{{" not in host.address and not _ADDRESS.fullmatch(
+            host.address
+        ):  # templates are told of where they are read
             yield Finding(
                 f"{host.address!r} is no address of {host.name}",
                 "write a name or an IPv4 address as ansible_host, and who logs in as ansible_user",
@@ -36,10 +38,8 @@ def plain_addresses(cluster: Cluster) -> Iterator[Finding]:
             )
     for broker in cluster.brokers:
         for listener in broker.listeners:
-            wrong = [
-                each for each in (listener.host, listener.advertised_host) if each and not _ADDRESS.fullmatch(each)
-            ]
-            if wrong and wrong[0] != broker.host.address:
+            written = {listener.host, listener.advertised_host} - {"", broker.host.address}
+            if wrong := sorted(each for each in written if not _ADDRESS.fullmatch(each)):
                 yield Finding(
                     f"{wrong[0]!r} is no address for listener {listener.name} of {WHO}",
                     "write a name or an IPv4 address",
@@ -57,7 +57,7 @@ def one_of_a_kind(cluster: Cluster) -> Iterator[Finding]:
         if len(nodes) > 1:
             names = [node.host.name for node in nodes]
             yield Finding(
-                f"{', '.join(names)} are one machine ({machine}), and it can have one {kind} only",
+                f"{some(names)} are one machine ({machine}), and it can have one {kind} only",
                 f"correct ansible_host of {names[-1]}, or take it out of the group",
                 Spot(names[-1], "ansible_host"),
             )
