@@ -41,7 +41,7 @@ class Live:
     def run(self, *args: str, input: str = "", check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run `kcluster` as a user would, as a process of its own."""
         done = subprocess.run(
-            self.command(*args), input=input, capture_output=True, text=True, env=self.env, timeout=180
+            self.command(*args), input=input, capture_output=True, text=True, env=self.env, timeout=400
         )
         assert not check or done.returncode == 0, f"{args} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ import typer
 from typer.core import CompletionItem, TyperGroup
 
 from kcluster import __version__
-from kcluster.errors import ExitCode, KclusterError, UsageError
+from kcluster.errors import ExitCode, KclusterError, RefusedError, UsageError
 from kcluster.values import plainly
 
 COMMANDS = {
@@ -132,10 +133,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _told(problem)
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
+    except OSError as problem:
+        return _full(problem) if problem.errno in (errno.ENOSPC, errno.EDQUOT) else _bug()
     except Exception:  # the last line of defence: whatever arrives here is a bug, and is told so
-        sys.excepthook(*sys.exc_info())
-        report = "report it with the lines above, the command and `kcluster --version`"
-        return _told(KclusterError("this is a bug in kcluster", resolution=report))
+        return _bug()
+
+
+def _bug() -> int:
+    """Print the error that goes on, for whoever looks into it."""
+    sys.excepthook(*sys.exc_info())
+    report = "report it with the lines above, the command and `kcluster --version`"
+    return _told(KclusterError("this is a bug in kcluster", resolution=report))
+
+
+def _full(problem: OSError) -> int:
+    """Say where there is no room; without a name it is where our output goes."""
+    from kcluster import show
+
+    if not problem.filename:
+        show.hush(sys.stdout)
+    advice = "make room (see `df -h`); what a run has done is in `kcluster history`"
+    return _told(
+        RefusedError(f"{problem.filename or 'stdout'} cannot be written: {problem.strerror}", resolution=advice)
+    )
 
 
 def _told(problem: KclusterError) -> int:

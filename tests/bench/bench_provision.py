@@ -45,7 +45,7 @@ def _median(rows: tuple[tuple[str, float, float, float], ...]) -> tuple[str, flo
 def bare(size: int, cluster: str, folder: Path) -> Iterator[Fleet]:
     """Fresh hosts and an inventory for them."""
     with own_lab(f"bench-{folder.name}", size, base_image()) as lab:
-        yield fleet_on(lab, cluster, folder)
+        yield fleet_on(lab, cluster, folder, environment={})
 
 
 def spent(fleet: Fleet, *words: str) -> float:

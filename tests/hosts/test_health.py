@@ -32,7 +32,7 @@ def up(fleet: Fleet) -> bool:
 
 
 def test_units_hosts_and_kafka_are_one_verdict(living: Fleet) -> None:
-    found = checks(living, ExitCode.DONE)
+    found = checks(living, ExitCode.DONE, "-w", "60s")
     assert found["hosts reachable"]["detail"] == "3 of 3 answer over SSH"
     assert found["units run"]["detail"] == found["units steady"]["detail"] == "6 of 6"
     assert "free at least" in found["disk room"]["detail"]

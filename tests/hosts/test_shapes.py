@@ -105,7 +105,7 @@ def test_kraft_with_a_controller_apart_two_doors_racks_and_two_disks(fleet: NewF
     assert told(apart, "check")  # the doors of nodes that run, through the translation as well
     second = told(apart, "provision", "--yes")
     assert (second["changed"], second["restarted"], second["holds"]) == ([], [], True)
-    kcluster(apart, "health")
+    kcluster(apart, "health", "--wait", "60s")
 
     # Each host has its own part and nothing of the others.
     listed = "cd /etc/systemd/system && ls kafka*.service"
@@ -138,7 +138,7 @@ def test_kraft_with_a_controller_apart_two_doors_racks_and_two_disks(fleet: NewF
     assert [step["node"] for step in steps] == ["controller-3001"]
 
     _a_running_broker_gets_one_more_disk(apart)
-    kcluster(apart, "health")
+    kcluster(apart, "health", "--wait", "60s")
 
 
 def _a_running_broker_gets_one_more_disk(apart: Fleet) -> None:

@@ -69,7 +69,7 @@ def test_hosts_that_run_spark_are_fit_and_a_worker_stops_alone_and_starts_when_i
     assert {state for state, _ in states.values()} == {"running"}
     assert sorted(role for name, (_, role) in states.items() if "master" in name) == ["leader", "standby"]
     assert "Worker" in said(sparks, "logs", "spark-worker-h3")
-    assert "Spark serves" in said(sparks, "health")
+    assert "Spark serves" in said(sparks, "health", "--wait", "60s")
 
 
 def test_a_changed_word_restarts_exactly_who_was_told_it_and_the_next_run_changes_nothing(sparks: Fleet) -> None:

@@ -30,7 +30,8 @@ class Staging:
         self.artifacts = folder / "artifacts"
         self.home = folder / "home"
         self.home.mkdir()
-        (fleet.inventory / "hosts.yml").write_text(_with_the_agent(fleet.lab.inventory.read_text()))
+        hosts = fleet.inventory / "hosts.yml"
+        hosts.write_text(_with_the_agent(hosts.read_text()))
 
     def start(self, artifacts: Path | None = None) -> subprocess.Popen[str]:
         """Begin one deployment."""

@@ -31,6 +31,12 @@ def kill(record, name):
     os.kill(record.started[name].process.pid, signal.SIGKILL)
 
 
+def leader(asking, kind):
+    """Who leads; between two leaders there is none for a moment."""
+    gates.wait(lambda: () if asking.leader(kind) else ["none yet"], lambda line: None, within=40, subject="")
+    return asking.leader(kind)
+
+
 def opened(ask, within=40):
     return not gates.wait(ask, lambda line: None, within=within, subject="")
 
@@ -61,10 +67,10 @@ def test_with_zookeeper_a_missing_broker_and_a_missing_server_close_the_gates_of
             roll.refuse_unsafe(asking, [[nodes["broker-1"]]])
         roll.refuse_unsafe(accepting, [[nodes["broker-1"]]])
         cluster.run("topic", "delete", "single", "-n", cluster.name, "--confirm", "single")
-        leader = asking.leader(Kind.ZOOKEEPER)
-        assert opened(lambda: asking.before_stop([nodes[leader]]))
-        assert roll.next_of(list(model.metadata.nodes), asking).name != leader
-        assert roll.next_of(list(model.brokers), asking).name != asking.leader(Kind.BROKER)
+        keeper = leader(asking, Kind.ZOOKEEPER)
+        assert opened(lambda: asking.before_stop([nodes[keeper]]))
+        assert roll.next_of(list(model.metadata.nodes), asking).name != keeper
+        assert roll.next_of(list(model.brokers), asking).name != leader(asking, Kind.BROKER)
 
         # One broker is gone: it may be restarted, the others may not stop, and it is not back.
         kill(record, "broker-3")
@@ -74,9 +80,9 @@ def test_with_zookeeper_a_missing_broker_and_a_missing_server_close_the_gates_of
         assert roll.next_of(list(model.brokers), asking).name == "broker-3"
 
         # One server is gone: the other two must stay, and brokers still have a leader to come back to.
-        gone = next(server.name for server in model.metadata.nodes if server.name != leader)
+        gone = next(server.name for server in model.metadata.nodes if server.name != keeper)
         kill(record, gone)
-        other = next(server for server in model.metadata.nodes if server.name not in (leader, gone))
+        other = next(server for server in model.metadata.nodes if server.name not in (keeper, gone))
         assert closed(lambda: asking.before_stop([other]), gone, "does not serve")
         assert opened(lambda: asking.before_stop([nodes[gone]]))
         with pytest.raises(RefusedError, match=f"{other.name} may not stop") as refused:
@@ -95,7 +101,7 @@ def test_with_kraft_the_quorum_keeps_its_majority_and_brokers_their_copies(own):
         model = record.cluster
         nodes = {node.name: node for node in model.nodes}
         asking = Gates(model)
-        active = asking.leader(Kind.CONTROLLER)
+        active = leader(asking, Kind.CONTROLLER)
         first, second = (node for node in model.metadata.nodes if node.name != active)
         assert asking.leader(Kind.BROKER) == ""
         assert all(opened(lambda node=node: asking.before_stop([node])) for node in model.nodes)
@@ -109,7 +115,7 @@ def test_with_kraft_the_quorum_keeps_its_majority_and_brokers_their_copies(own):
         assert opened(lambda: asking.before_stop([nodes["broker-2"]]))
 
         # The active one goes too: nobody leads, so that no broker could come back.
-        kill(record, asking.leader(Kind.CONTROLLER))
+        kill(record, leader(asking, Kind.CONTROLLER))
         assert closed(lambda: asking.before_stop([nodes["broker-2"]]), "no controller leads")
         cluster.run("up", "--name", cluster.name)
         assert all(opened(lambda node=node: asking.after_start(node)) for node in model.nodes)

@@ -69,7 +69,7 @@ def progress(text: str) -> None:
 
 
 class Lasting:
-    """A stream whose reader may go: nobody is told any more then, and the work goes on to its own end."""
+    """A stream whose reader may go, or its disk fill up: nobody is told any more then, and the work goes on."""
 
     def __init__(self, out: IO[str]) -> None:
         self._out = out
@@ -78,7 +78,7 @@ class Lasting:
         """Write it, if anybody reads."""
         try:
             return self._out.write(text)
-        except BrokenPipeError:
+        except OSError:
             hush(self._out)
             return len(text)
 
@@ -86,12 +86,12 @@ class Lasting:
         """Send what was written, if anybody reads."""
         try:
             self._out.flush()
-        except BrokenPipeError:
+        except OSError:
             hush(self._out)
 
 
 def hush(out: IO[str]) -> None:
-    """Let a stream without a reader end nowhere; Python would complain of it at exit."""
+    """Let a stream that takes no more end nowhere; Python would complain of it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
 

@@ -80,7 +80,7 @@ def _told_by(broker: BrokerMetadata, kafka: Kafka) -> dict[str, TopicState] | No
     host = f"[{broker.host}]" if ":" in str(broker.host) else broker.host
     try:
         # A client of its own knows no other address, so it is this broker that gives the first answer.
-        return topics(Kafka(f"{host}:{broker.port}", kafka.config), within=1.0)
+        return topics(Kafka(f"{host}:{broker.port}", kafka.config), within=3.0)
     except (UnreachableError, RefusedError):
         return None
 
