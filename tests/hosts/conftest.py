@@ -11,7 +11,7 @@ import pytest
 from kcluster.clients.spark import connector
 from kcluster.model.release import Release
 from kcluster.releases.fetch import fetch
-from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet, fleet_on
+from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet, fleet_on, served
 from tests.hosts.spark import TRIO_SPARK, sparks
 from tests.lab import Image, own_lab
 from tests.lab.conftest import fresh_name, lab, lab_image, trio
@@ -45,5 +45,5 @@ def living(lab_image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with own_lab(fresh_name(), 3, lab_image) as lab:
         fleet = fleet_on(lab, TRIO_ZK, tmp_path_factory.mktemp("living"))
         fleet.ansible("provision.yml")
-        fleet.run("health", "-i", str(fleet.inventory), "--wait", "120s")
+        served(fleet)
         yield fleet

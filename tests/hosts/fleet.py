@@ -138,12 +138,20 @@ class Fleet:
         self, command: list[str], check: bool, input: str, env: Mapping[str, str]
     ) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            command, input=input, capture_output=True, text=True, env=env, timeout=400, cwd=PROJECT, check=False
+            command, input=input, capture_output=True, text=True, env=env, timeout=800, cwd=PROJECT, check=False
         )
         assert not check or done.returncode == 0, (
             f"{command[4:]} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
         )
         return done
+
+
+def served(fleet: Fleet) -> None:
+    """Wait until all serve that plain Ansible started, and forget it where systemd had to start one twice."""
+    fleet.run("start", "-i", str(fleet.inventory), "--yes")
+    for host in fleet.lab.hosts:
+        fleet.lab.ssh(host.name, "systemctl reset-failed")
+    fleet.run("health", "-i", str(fleet.inventory), "--wait", "120s")
 
 
 NewFleet = Callable[[int, str], Fleet]

@@ -50,6 +50,7 @@ def test_units_hosts_and_kafka_are_one_verdict(living: Fleet) -> None:
     # Until it serves: stopped earlier, it would find its own registration, which outlives a killed broker, and end.
     wait_until(lambda: up(living), 120, "broker-3 to serve again")
     living.lab.ssh("h3", "systemctl stop kafka; systemctl start kafka")
+    wait_until(lambda: up(living), 120, "broker-3 to serve again")
 
     faults.cable_out(living.lab.host("h2"))
     lost = checks(living, ExitCode.NO)

@@ -73,7 +73,7 @@ def ctrl_c(process: subprocess.Popen[str], within: float = ENDS_WITHIN) -> str:
 def quiet(fleet: Fleet) -> None:
     """Nothing of ours works on any host any more, and nobody holds the cluster."""
     for host in fleet.lab.hosts:
-        wait_until(lambda host=host: not inside(host, STRAY), 20, f"only nodes run on {host.name}")  # type: ignore[misc]
+        wait_until(lambda host=host: not inside(host, STRAY), 120, f"only nodes run on {host.name}")  # type: ignore[misc]
 
 
 def told(fleet: Fleet, *words: str) -> Any:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.hosts.conftest import NewFleet
-from tests.hosts.fleet import TRIO_ZK, Fleet
+from tests.hosts.fleet import TRIO_ZK, Fleet, served
 from tests.lab import faults
 
 ONE_KRAFT = """
@@ -51,7 +51,7 @@ def test_a_plan_tells_the_truth_about_a_cluster_from_bare_hosts_to_its_changes(f
     assert [start["node"] for start in bare["starts"]][:4] == ["zookeeper-1", "zookeeper-2", "zookeeper-3", "broker-1"]
 
     trio.ansible("provision.yml")
-    trio.run("health", "-i", str(trio.inventory), "--wait", "120s")
+    served(trio)
     said = trio.run("plan", "-i", str(trio.inventory)).stdout
     assert said == "trio: nothing to do: every host is as the inventory says\n"
     assert touched(trio, "/etc", "/opt", "/usr", "/run/kafka", "/run/zookeeper") == []

@@ -101,7 +101,7 @@ def tarball(fleet: Fleet) -> Path:
 
 def wait_for(lab: Lab, host: str, line: str) -> None:
     """Wait until a shell line is true on a host."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while "yes" not in lab.ssh(host, f"{line} && echo yes || true"):
         assert time.monotonic() < deadline, f"never true on {host}: {line}"
         time.sleep(0.1)

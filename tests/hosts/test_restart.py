@@ -52,6 +52,12 @@ def leader(fleet: Fleet, role: str) -> str:
     return next(node["node"] for node in nodes if role in node["role"])
 
 
+def elections(fleet: Fleet) -> int:
+    """How many leaders the quorum has had."""
+    checks = json.loads(kcluster(fleet, "health", "--wait", "60s", "-o", "json").stdout)["checks"]
+    return next(int(check["detail"].rpartition(" ")[2]) for check in checks if check["name"] == "quorum leader")
+
+
 def made(fleet: Fleet) -> None:
     """A cluster that serves."""
     fleet.ansible("provision.yml")
@@ -146,12 +152,14 @@ def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losin
 def test_a_live_kraft_cluster_is_restarted_by_the_cli_and_by_plain_ansible(fleet: NewFleet) -> None:
     trio = fleet(3, TRIO_KRAFT)
     made(trio)
+    before = elections(trio)
     active = leader(trio, "leader")
     controllers = [f"controller-{number}" for number in (3001, 3002, 3003)]
     with under_load(trio, bootstrap(trio), "cli") as sent:
         steps = json.loads(kcluster(trio, "restart", *controllers, "--yes", "-o", "json").stdout)["steps"]
     assert sorted(step["node"] for step in steps) == controllers
-    assert steps[2]["node"] == active
+    # A busy machine may take the lead from it before its turn: then another one was the last.
+    assert steps[2]["node"] == active or elections(trio) > before + 1
     sent.assert_served()
 
     before = begun(trio, "kafka-controller", "kafka")

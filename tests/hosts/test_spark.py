@@ -119,6 +119,7 @@ def test_workers_and_the_leading_master_killed_under_a_job_lose_nothing_and_doub
 
             sparks.lab.ssh("h2", "systemctl kill --signal=KILL spark-worker")  # with its executors
             goes_on(sparks, "numbers")
+            until(lambda: leader(sparks), "a master leads")
             first = leader(sparks)
             sparks.lab.ssh(first, "systemctl kill --signal=KILL spark-master")
             goes_on(sparks, "numbers")

@@ -16,7 +16,7 @@ _NOT_SERVING = "This ZooKeeper instance is not currently serving requests"
 _NOT_ALLOWED = "is not in the whitelist"
 
 
-def mode(host: str, port: int, *, within: float = 2.0) -> str:
+def mode(host: str, port: int, *, within: float = 4.0) -> str:
     """What the server is in its ensemble: leader, follower, standalone, ...; empty while it does not serve."""
     with suppress(KclusterError):
         told = re.search(r"^Mode: (\S+)", ask(host, port, "srvr", within=within), re.MULTILINE)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_ANSWER_WITHIN = 2.0
+_ANSWER_WITHIN = 4.0
 """Seconds for each question to the brokers: a plan that knows less is better than one that hangs."""
 
 

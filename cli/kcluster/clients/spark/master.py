@@ -11,7 +11,7 @@ from urllib.request import ProxyHandler, build_opener
 
 from kcluster.errors import UnreachableError
 
-_WITHIN = 2.0
+_WITHIN = 4.0
 
 
 @dataclass(frozen=True)

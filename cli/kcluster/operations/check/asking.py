@@ -50,6 +50,11 @@ def ask(cluster: Cluster, connections: Connections) -> Told:
     wanted = {host.name: script("check", question(cluster, host.name)) for host in cluster.every_host}
     for name, answer in _round(told, connections, wanted).items():
         told.hosts[name] = facts.host(answer)
+    again = {
+        name: wanted[name] for name, host in told.hosts.items() if any(map(disks.too_slow, host.journals.values()))
+    }
+    for name, answer in _round(told, connections, again).items():  # a disk that only just wrote a lot is no slow disk
+        told.hosts[name] = facts.host(answer)
     if _knock(told, cluster, connections, PATIENCE):
         _knock(told, cluster, connections, MORE_PATIENCE)  # a busy host may have opened its doors too late
     return told

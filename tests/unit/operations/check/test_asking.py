@@ -32,9 +32,11 @@ def real(script: str) -> Answer:
     return Answer(done.returncode, done.stdout, done.stderr)
 
 
-def with_free_ports(answer: Answer) -> Answer:
-    """The same, whatever listens on this machine."""
-    return replace(answer, stdout=json.dumps({**json.loads(answer.stdout), "ports": {}}))
+def at_rest(answer: Answer, fsync_ms: float = 1.0) -> Answer:
+    """The same, whatever listens on this machine and however busy its disk is."""
+    told = json.loads(answer.stdout)
+    journals = {path: {**found, "times": [fsync_ms]} for path, found in told["journals"].items()}
+    return replace(answer, stdout=json.dumps({**told, "ports": {}, "journals": journals}))
 
 
 class Hosts:
@@ -69,7 +71,7 @@ def test_each_way_to_fail_is_told_apart_and_the_second_round_asks_only_the_other
             return Answer(127, "", "")
         if name == "h2":
             return UnreachableError("h2: sudo wants a password for ann")
-        return real(script) if "def examine" in script else network([])
+        return at_rest(real(script)) if "def examine" in script else network([])
 
     told, hosts = ask(cluster, play)
     assert told.no_python == {"h1": "there is no python3"}
@@ -102,7 +104,7 @@ def test_a_door_that_should_have_opened_is_tried_again_with_more_patience(cluste
 
     def play(name: str, script: str) -> Answer:
         if "def examine" in script:
-            return with_free_ports(real(script))
+            return at_rest(real(script))
         asked = json.loads(script.split("json.loads('")[1].split("')")[0])
         patience.append(asked["patience"])
         late = name == "h2" and asked["patience"] == asking.PATIENCE
@@ -117,11 +119,26 @@ def test_a_door_that_should_have_opened_is_tried_again_with_more_patience(cluste
 def test_a_door_that_was_left_to_its_unit_is_not_waited_for(cluster: Cluster) -> None:
     def play(name: str, script: str) -> Answer:
         if "def examine" in script:
-            return with_free_ports(real(script))
+            return at_rest(real(script))
         return network([["10.0.0.1", 9092, "refused"]], [9092] if name == "h1" else [])
 
     _, hosts = ask(cluster, play)
     assert len(hosts.rounds) == 2
+
+
+def test_a_disk_that_looks_too_slow_is_measured_again(cluster: Cluster) -> None:
+    slow_for = {"h1": 1, "h2": 2}
+
+    def play(name: str, script: str) -> Answer:
+        if "def examine" not in script:
+            return network([])
+        slow_for[name] = slow_for.get(name, 0) - 1
+        return at_rest(real(script), 200.0 if slow_for[name] >= 0 else 1.0)
+
+    told, hosts = ask(cluster, play)
+    assert hosts.rounds[:2] == [("h1", "h2", "h3"), ("h1", "h2")]
+    found = {name: next(iter(host.journals.values())).times for name, host in told.hosts.items()}
+    assert found == {"h1": (1.0,), "h2": (200.0,), "h3": (1.0,)}
 
 
 def test_a_cluster_on_this_machine_needs_no_preflight(cluster: Cluster) -> None:
