@@ -55,7 +55,8 @@ class Task:
 
 def provision(task: Task, hosts: Connections, agree: Agree, watch: Watch) -> Provisioned:
     """Bring the hosts to what the inventory says; a run that was interrupted anywhere is repaired by the next one."""
-    watch.phase(f"enter {len(task.part.every_host)} hosts and take the lock of {task.cluster.name}")
+    count = len(task.part.every_host)
+    watch.phase(f"enter {count} host{'' if count == 1 else 's'} and take the lock of {task.cluster.name}")
     _enter(task, hosts)
     others = {host.name for host in task.cluster.hosts} - {host.name for host in task.part.hosts}
     with (
