@@ -36,30 +36,38 @@ class Work:
 
     def __init__(self, check_mode):
         self.check_mode = check_mode
-        self.before = []
-        self.after = []
+        self.changes = []
         self.files = []
         self.notes = []
 
-    def change(self, before, after, *steps):
-        """Note a change and make it, unless this is check mode: each step is a function and its arguments."""
-        self.before += [before] if before else []
-        self.after.append(after)
+    def change(self, what, before, after, *steps):
+        """Note a change and make it, unless this is check mode: each step is a function and its arguments.
+
+        Nothing before means that it was not there.
+        """
+        self.changes.append((what, before, after))
         for step, *arguments in () if self.check_mode else steps:
             step(*arguments)
 
     @property
     def changed(self):
         """Whether anything differs from what is wanted."""
-        return bool(self.after or self.files)
+        return bool(self.changes or self.files)
+
+    @property
+    def told(self):
+        """A sentence for each change."""
+        found = [(what, before) for what, before, _ in self.changes]
+        found += [(file["after_header"], file["before"]) for file in self.files]
+        return [f"{'change' if before else 'add'} {what}" for what, before in found]
 
     @property
     def diff(self):
         """Everything that changes, as Ansible shows it."""
-        parts = (
-            [{"before": lines(self.before), "after": lines(self.after), **headers("the host")}] if self.after else []
-        )
-        return parts + self.files
+        before = [f"{what} {was}" for what, was, _ in self.changes if was]
+        after = [f"{what} {shall_be}".rstrip() for what, _, shall_be in self.changes]
+        host = {"before": lines(before), "after": lines(after), **headers("the host")}
+        return ([host] if self.changes else []) + self.files
 
 
 def lines(texts):
@@ -75,10 +83,10 @@ def headers(text):
 def account(work, user, group):
     """A group and a user for the services: no password, no shell, no home."""
     if not exists(grp.getgrnam, group):
-        work.change("", f"group {group}", (run, "groupadd", "--system", group))
+        work.change(f"group {group}", "", "", (run, "groupadd", "--system", group))
     if not exists(pwd.getpwnam, user):
         nobody = ("--system", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin")
-        work.change("", f"user {user} in group {group}", (run, "useradd", *nobody, "--gid", group, user))
+        work.change(f"user {user}", "", f"in group {group}", (run, "useradd", *nobody, "--gid", group, user))
 
 
 def exists(look, name):
@@ -99,11 +107,11 @@ def run(*command):
 
 def directory(work, path, user, group, mode):
     """A directory with its owner and mode; what lies in it is left alone."""
-    wanted, found = f"{path} {user}:{group} {mode:04o}", described(path)
+    wanted, found = f"{user}:{group} {mode:04o}", described(path)
     if found == wanted:
         return
     steps = [(give, path, user, group, mode)]
-    work.change(found, wanted, *([] if found else [(os.makedirs, path, 0o755)]), *steps)
+    work.change(f"directory {path}", found, wanted, *([] if found else [(os.makedirs, path, 0o755)]), *steps)
 
 
 def described(path):
@@ -115,7 +123,7 @@ def described(path):
     if not stat.S_ISDIR(found.st_mode):
         raise HostError(f"{path} is there and is not a directory\ntry: move it away")
     user, group = named(pwd.getpwuid, found.st_uid), named(grp.getgrgid, found.st_gid)
-    return f"{path} {user}:{group} {stat.S_IMODE(found.st_mode):04o}"
+    return f"{user}:{group} {stat.S_IMODE(found.st_mode):04o}"
 
 
 def named(look, number):
@@ -164,7 +172,7 @@ def apply(work, name):
             f"{name} stays {found} and should be {wanted}: this host's kernel settings cannot be changed here"
         )
         return
-    work.change(f"{name} = {found}", f"{name} = {wanted}", (write, path, f"{wanted}\n"))
+    work.change(f"kernel {name}", str(found), str(wanted), (write, path, f"{wanted}\n"))
 
 
 def present(name):
@@ -263,23 +271,29 @@ def ensure(wanted, check_mode):
     if lacking and (wanted["java_home"] or not wanted["install_java"]):
         raise HostError(lacking + advice(wanted["java_home"], name))
     work = Work(check_mode)
-    account(work, wanted["user"], wanted["group"])
-    directory(work, wanted["install_dir"], "root", "root", 0o755)
-    directory(work, wanted["config_dir"], "root", "root", 0o755)
-    directory(work, wanted["log_dir"], wanted["user"], wanted["group"], 0o750)
-    kernel(work)
+    prepare(work, wanted)
     swap(work)
     if lacking:  # the role does it next
-        work.change("", f"package {name}")
+        work.change(f"package {name}", "", "")
     told = [*work.notes, *([f"{lacking}; {name} will be installed"] if lacking else [])]
     return {
         "changed": work.changed,
+        "changes": work.told,
         "diff": work.diff,
         "notes": work.notes,
         "msg": "\n".join(told),
         "java": found,
         "java_package": name if lacking else "",
     }
+
+
+def prepare(work, wanted):
+    """Everything but Java; `kcluster plan` asks the same of a host, in check mode."""
+    account(work, wanted["user"], wanted["group"])
+    directory(work, wanted["install_dir"], "root", "root", 0o755)
+    directory(work, wanted["config_dir"], "root", "root", 0o755)
+    directory(work, wanted["log_dir"], wanted["user"], wanted["group"], 0o750)
+    kernel(work)
 
 
 def advice(java_home, name):

@@ -44,6 +44,11 @@ EXAMPLES = """
 """
 
 RETURN = """
+changes:
+  description: What was done, or in check mode would be, a sentence each.
+  type: list
+  elements: str
+  returned: success
 java:
   description: The version of the Java that the units would start; empty when there is none.
   type: str

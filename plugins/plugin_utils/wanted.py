@@ -18,7 +18,7 @@ from kcluster.model.quorum import Quorum
 from kcluster.plan.pairs import Pair
 from kcluster.plan.running import reasons
 from kcluster.render import File, Role
-from kcluster.variables.places import UNITS, data_dirs
+from kcluster.variables.places import OWN, UNITS, data_dirs
 
 _KEPT = (Role.CONFIG, Role.ENVIRONMENT, Role.LOGGING, Role.UNIT)
 """What a unit copies to /run when it starts the node."""
@@ -72,7 +72,7 @@ class Wanted:
     def reasons(self, kept: Mapping[str, Any], before: Mapping[str, str | None]) -> tuple[str, ...]:
         """Why the running process needs a restart; `before` has the files that were not as they shall be."""
         found = {file.path: before.get(file.path, file.text) for file in self.files}
-        there = {path: FileSeen(text, "", "", "") for path, text in found.items() if text is not None}
+        there = {path: FileSeen(text, "") for path, text in found.items() if text is not None}
         started = {file.path: kept["files"].get(file.path, file.text) for file in self.files if file.role in _KEPT}
         seen = NodeSeen(
             UnitSeen("active"),
@@ -93,7 +93,7 @@ class Wanted:
         places = self.node.places
         yield {"path": places.config_dir, "owner": "root", "group": "root", "mode": "0755"}
         for path in (places.log_dir, *data_dirs(self.node)):
-            yield {"path": path, "owner": places.user, "group": places.group, "mode": "0750"}
+            yield {"path": path, "owner": places.user, "group": places.group, "mode": OWN}
 
 
 def _java(node: Node) -> dict[str, str]:

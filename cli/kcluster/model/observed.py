@@ -11,17 +11,16 @@ class FileSeen:
     """A file as it is on its host."""
 
     text: str
-    mode: str
-    """As `render` writes it: "0640"."""
-    owner: str
-    group: str
+    attributes: str
+    """Owner, group and mode: "root:kafka 0640"."""
 
 
 @dataclass(frozen=True)
 class DirectorySeen:
     """A data directory as it is on its host."""
 
-    owner: str
+    attributes: str
+    """Owner, group and mode: "kafka:kafka 0750"."""
     mount: str
     """The mount point it lies on."""
     filesystem: str
@@ -73,6 +72,18 @@ class NodeSeen:
 
 
 @dataclass(frozen=True)
+class Preparation:
+    """What the role `host` would change, as its own code says."""
+
+    changes: tuple[tuple[str, str, str], ...] = ()
+    """A thing, how it is (nothing where it is not there), and how it shall be."""
+    files: tuple[tuple[str, bool], ...] = ()
+    """The path of a file, and whether there is one."""
+    refused: str = ""
+    """Why it would not begin."""
+
+
+@dataclass(frozen=True)
 class HostSeen:
     """A host as it was found."""
 
@@ -82,13 +93,10 @@ class HostSeen:
     java: str = ""
     """The full version of the Java the units would use; nothing when there is none."""
     memory_bytes: int = 0
-    user: bool = False
-    """Whether the account of the services exists."""
+    preparation: Preparation = Preparation()
     releases: tuple[str, ...] = ()
     """The release directories that are complete."""
     current: str = ""
     """The release directory that `current` points to."""
-    folders: frozenset[str] = frozenset()
-    """Those of the directories for programs, configuration and logs that are there."""
     nodes: Mapping[str, NodeSeen] = field(default_factory=dict)
     """By the node's name."""

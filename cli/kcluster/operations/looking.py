@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kcluster import plan, remote, render
+from kcluster import paths, remote, render
 from kcluster.errors import KclusterError, RefusedError
-from kcluster.model.observed import DirectorySeen, FileSeen, HostSeen, NodeSeen, UnitSeen
+from kcluster.model.observed import DirectorySeen, FileSeen, HostSeen, NodeSeen, Preparation, UnitSeen
 from kcluster.variables import places
 
 if TYPE_CHECKING:
@@ -52,9 +52,11 @@ def question(part: Part, host: Host) -> dict[str, Any]:
     nodes = part.on(host)
     where, environment = nodes[0].places, nodes[0].environment
     return {
-        "user": where.user,
         "install_dir": where.install_dir,
-        "folders": list(plan.folders(nodes)),
+        "preparation": {
+            "source": (paths.project() / "plugins/module_utils/host.py").read_text(),
+            **{key: getattr(where, key) for key in ("user", "group", "install_dir", "config_dir", "log_dir")},
+        },
         "java_home": environment.get("JAVA_HOME", ""),
         "path": environment.get("PATH", ""),
         "nodes": [_asked(part, node) for node in nodes],
@@ -87,9 +89,18 @@ def _understood(name: str, answer: Answer | KclusterError) -> HostSeen | Kcluste
 def host_seen(name: str, told: Mapping[str, Any]) -> HostSeen:
     """A host out of what its script said."""
     nodes = {node: _node_seen(found) for node, found in told["nodes"].items()}
-    rest = {key: value for key, value in told.items() if key not in ("nodes", "releases", "folders")}
-    releases, there = tuple(told["releases"]), frozenset(told["folders"])
-    return HostSeen(name=name, nodes=nodes, releases=releases, folders=there, **rest)
+    rest = {key: value for key, value in told.items() if key not in ("nodes", "releases", "preparation")}
+    return HostSeen(
+        name=name, nodes=nodes, releases=tuple(told["releases"]), preparation=_prepared(**told["preparation"]), **rest
+    )
+
+
+def _prepared(changes: Sequence[list[str]], files: Sequence[list[Any]], refused: str) -> Preparation:
+    return Preparation(
+        changes=tuple((what, before, after) for what, before, after in changes),
+        files=tuple((path, there) for path, there in files),
+        refused=refused,
+    )
 
 
 def _node_seen(told: Mapping[str, Any]) -> NodeSeen:

@@ -9,7 +9,7 @@ from kcluster.model.cluster import Part
 from kcluster.model.node import Kind, Node
 from kcluster.model.observed import HostSeen
 from kcluster.plan import running
-from kcluster.plan.changes import changes, folders
+from kcluster.plan.changes import changes
 from kcluster.plan.pairs import Pair, pairs
 from kcluster.plan.refusals import refusals
 from kcluster.plan.steps import Action, Change, Dynamic, Plan, Refusal, Restart, Start
@@ -23,7 +23,6 @@ __all__ = [
     "Restart",
     "Roles",
     "Start",
-    "folders",
     "joined",
     "plan",
 ]
@@ -72,7 +71,8 @@ def joined(plans: Sequence[Plan]) -> Plan:
     """The plans of the parts of a cluster as one, the first part first."""
     return replace(
         plans[0],
-        changes=tuple(one for plan in plans for one in plan.changes),
+        # What both want of a host, as of its kernel, is one change.
+        changes=tuple(dict.fromkeys(one for plan in plans for one in plan.changes)),
         starts=tuple(one for plan in plans for one in plan.starts),
         restarts=tuple(one for plan in plans for one in plan.restarts),
         settings=tuple(one for plan in plans for one in plan.settings),

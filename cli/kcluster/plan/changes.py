@@ -8,17 +8,11 @@ from collections.abc import Iterator, Sequence
 from kcluster import render
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
-from kcluster.model.node import Node
 from kcluster.model.observed import FileSeen
 from kcluster.plan import texts
 from kcluster.plan.pairs import Pair
 from kcluster.plan.steps import Action, Change
-
-
-def folders(nodes: Sequence[Node]) -> tuple[str, ...]:
-    """The directories for programs, configuration and logs of a host's nodes."""
-    where = [node.places for node in nodes]
-    return tuple(dict.fromkeys(path for p in where for path in (p.install_dir, p.config_dir, p.log_dir)))
+from kcluster.variables.places import OWN
 
 
 def changes(pairs: Sequence[Pair]) -> Iterator[Change]:
@@ -37,21 +31,25 @@ def changes(pairs: Sequence[Pair]) -> Iterator[Change]:
 
 
 def _host(pairs: Sequence[Pair]) -> Iterator[Change]:
-    host, user = pairs[0].host, pairs[0].node.places.user
+    host = pairs[0].host
     release, oldest = pairs[0].part.release.directory, pairs[0].part.release.java
     if _feature(host.java) < oldest:
         note = f"there is {host.java or 'none'}; installed where the inventory says kafka_install_java: true"
         yield Change(host.name, Action.CREATE, f"Java {oldest} or newer", note=note)
-    if not host.user:
-        yield Change(host.name, Action.CREATE, f"account {user}")
+    for what, before, after in host.preparation.changes:
+        yield Change(host.name, _made(before), what, note=before and f"{before} -> {after}")
+    for path, there in host.preparation.files:
+        yield Change(host.name, _made(there), path)
     if release not in host.releases:
         yield Change(host.name, Action.PUSH, f"release {release}")
     if host.current != release:
-        action = Action.CHANGE if host.current else Action.CREATE
-        yield Change(host.name, action, f"current -> {release}", note=host.current and f"was {host.current}")
-    for path in folders([pair.node for pair in pairs]):
-        if path not in host.folders:
-            yield Change(host.name, Action.CREATE, f"directory {path}")
+        yield Change(
+            host.name, _made(host.current), f"current -> {release}", note=host.current and f"was {host.current}"
+        )
+
+
+def _made(there: object) -> Action:
+    return Action.CHANGE if there else Action.CREATE
 
 
 def _feature(java: str) -> int:
@@ -61,13 +59,12 @@ def _feature(java: str) -> int:
 
 
 def _directories(pair: Pair) -> Iterator[Change]:
-    user = pair.node.places.user
+    places = pair.node.places
+    wanted = f"{places.user}:{places.group} {OWN}"
     for path, found in pair.directories:
-        if found is None:
-            yield Change(pair.host.name, Action.CREATE, f"directory {path}", pair.node.name)
-        elif found.owner != user:
-            note = f"owner {found.owner} -> {user}"
-            yield Change(pair.host.name, Action.CHANGE, f"directory {path}", pair.node.name, note)
+        if found is None or found.attributes != wanted:
+            note = f"{found.attributes} -> {wanted}" if found else ""
+            yield Change(pair.host.name, _made(found), f"directory {path}", pair.node.name, note)
 
 
 def _files(pair: Pair) -> Iterator[Change]:
@@ -82,11 +79,11 @@ def _files(pair: Pair) -> Iterator[Change]:
 
 def _differences(pair: Pair, file: render.File, found: FileSeen) -> Iterator[str]:
     """A word for each thing that differs; none where the diff says it all."""
-    is_now = f"{found.owner}:{found.group} {found.mode}"
     # What is not for everybody is for root and the service.
     group = pair.node.places.group if file.mode == "0640" else "root"
-    if is_now != f"root:{group} {file.mode}":
-        yield f"{is_now} -> root:{group} {file.mode}"
+    wanted = f"root:{group} {file.mode}"
+    if found.attributes != wanted:
+        yield f"{found.attributes} -> {wanted}"
     if found.text != file.text:
         same = texts.secrets(file.role, found.text) == texts.secrets(file.role, file.text)
         yield "" if same else "a secret changes"

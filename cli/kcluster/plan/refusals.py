@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.node import Kind
-from kcluster.model.observed import DirectorySeen
+from kcluster.model.observed import DirectorySeen, HostSeen
 from kcluster.plan.pairs import Pair
 from kcluster.plan.steps import Refusal
 from kcluster.variables.places import paths
@@ -23,8 +23,17 @@ def refusals(pairs: Sequence[Pair], cluster_id: str = "") -> tuple[Refusal, ...]
     """Every reason not to go on, of all nodes at once; `cluster_id` is what the running cluster says."""
     kafka = [pair for pair in pairs if isinstance(pair.part, Cluster)]  # Spark keeps nothing that could be another's
     usual = cluster_id or _usual_cluster(kafka)
+    hosts = {pair.host.name: pair.host for pair in pairs}
+    unready = [refusal for host in hosts.values() for refusal in _preparation(host)]
     strangers = [refusal for pair in pairs for refusal in _unit(pair)]
-    return (*strangers, *(refusal for pair in kafka for refusal in (*_release(pair), *_disks(pair, usual))))
+    return (*unready, *strangers, *(refusal for pair in kafka for refusal in (*_release(pair), *_disks(pair, usual))))
+
+
+def _preparation(host: HostSeen) -> Iterator[Refusal]:
+    """What the role that prepares the host would say."""
+    if host.preparation.refused:
+        what, _, advice = host.preparation.refused.partition("\ntry: ")
+        yield Refusal(f"{host.name}: {what}", advice)
 
 
 def _unit(pair: Pair) -> Iterator[Refusal]:

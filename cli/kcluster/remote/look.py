@@ -34,12 +34,24 @@ def look(wanted: dict[str, Any]) -> dict[str, Any]:
         "python": platform.python_version(),
         "java": java(wanted["java_home"], wanted["path"] or SYSTEMD_PATH),
         "memory_bytes": memory(read("/proc/meminfo")),
-        "user": account(wanted["user"]),
+        "preparation": preparation(wanted["preparation"]),
         "releases": releases(install_dir),
         "current": link(os.path.join(install_dir, "current")),
-        "folders": [path for path in wanted["folders"] if os.path.isdir(path)],
         "nodes": {node["name"]: look_at(node, units[node["unit"]]) for node in wanted["nodes"]},
     }
+
+
+def preparation(wanted: dict[str, Any]) -> dict[str, Any]:
+    """What the role `host` would change, or why it would not: its own code says so, in check mode."""
+    role: dict[str, Any] = {}
+    exec(compile(wanted["source"], "host.py", "exec"), role)
+    work, refused = role["Work"](True), ""
+    try:
+        role["prepare"](work, wanted)
+    except (role["HostError"], OSError) as problem:
+        refused = str(problem)
+    files = [[file["after_header"], bool(file["before"])] for file in work.files]
+    return {"changes": work.changes, "files": files, "refused": refused}
 
 
 def look_at(node: dict[str, Any], unit: dict[str, Any]) -> dict[str, Any]:
@@ -75,8 +87,12 @@ def seen_file(path: str) -> dict[str, Any] | None:
     if text is None:
         return None
     facts = os.stat(path)
-    mode = format(facts.st_mode & 0o7777, "04o")
-    return {"text": text, "mode": mode, "owner": owner(facts.st_uid), "group": group(facts.st_gid)}
+    return {"text": text, "attributes": attributes(facts)}
+
+
+def attributes(facts: os.stat_result) -> str:
+    """Owner, group and mode as one text: "root:kafka 0640"."""
+    return f"{owner(facts.st_uid)}:{group(facts.st_gid)} {facts.st_mode & 0o7777:04o}"
 
 
 def owner(number: int) -> str:
@@ -95,15 +111,6 @@ def group(number: int) -> str:
         return str(number)
 
 
-def account(name: str) -> bool:
-    """Whether there is such an account."""
-    try:
-        pwd.getpwnam(name)
-    except KeyError:
-        return False
-    return True
-
-
 def directory(path: str) -> dict[str, Any] | None:
     """A data directory: whose it is, what it lies on, and whom its content belongs to."""
     try:
@@ -112,7 +119,7 @@ def directory(path: str) -> dict[str, Any] | None:
         return None
     mount, filesystem = mount_of(os.path.realpath(path), read("/proc/self/mountinfo") or "")
     return {
-        "owner": owner(facts.st_uid),
+        "attributes": attributes(facts),
         "mount": mount,
         "filesystem": filesystem,
         "free_bytes": space.f_bavail * space.f_frsize,

@@ -19,6 +19,9 @@ UNITS = {
 }
 """The systemd unit of each kind of node; the other files of the node are named after it."""
 
+OWN = "0750"
+"""The mode of what belongs to the service alone: its data and its logs."""
+
 _CONFIGS = {
     Kind.ZOOKEEPER: "zookeeper.properties",
     Kind.CONTROLLER: "controller.properties",

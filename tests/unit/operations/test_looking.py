@@ -40,7 +40,7 @@ def test_every_host_is_asked_about_its_own_nodes() -> None:
     assert [node["unit"] for node in asked["nodes"]] == ["zookeeper", "kafka"]
     assert asked["nodes"][0]["directories"] == ["/var/lib/zookeeper"]
     assert "/etc/kafka/server.properties" in asked["nodes"][1]["files"]
-    assert asked["folders"] == ["/opt/kafka", "/etc/kafka", "/var/log/kafka"]
+    assert asked["preparation"].items() >= {"install_dir": "/opt/kafka", "log_dir": "/var/log/kafka"}.items()
 
 
 def test_the_java_of_the_environment_is_the_one_looked_for() -> None:

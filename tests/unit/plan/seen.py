@@ -14,7 +14,7 @@ from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.host import Host
 from kcluster.model.listener import Listener
 from kcluster.model.node import Layer, Node
-from kcluster.model.observed import DirectorySeen, FileSeen, HostSeen, NodeSeen, UnitSeen
+from kcluster.model.observed import DirectorySeen, FileSeen, HostSeen, NodeSeen, Preparation, UnitSeen
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.release import Release
 from kcluster.plan import Plan, Roles
@@ -34,6 +34,7 @@ def broker(host: Host, **given: Any) -> Broker:
 SERVERS = tuple(Server(host=host, id=number) for number, host in enumerate(HOSTS, 1))
 CONTROLLERS = tuple(Controller(host=host, id=3000 + number) for number, host in enumerate(HOSTS, 1))
 BROKERS = tuple(broker(host) for host in HOSTS)
+KERNEL = ("kernel vm.swappiness", "60", "1")
 OLD = Cluster("demo", Release("3.9.2"), Ensemble(SERVERS), BROKERS)
 NEW = Cluster("demo", Release("4.2.0"), Quorum(CONTROLLERS, ID), BROKERS)
 
@@ -57,7 +58,7 @@ def meta(cluster: Cluster, node: Node, cluster_id: str = ID) -> Mapping[str, str
 
 
 def directory(cluster: Cluster, node: Node, **given: Any) -> DirectorySeen:
-    plain = DirectorySeen("kafka", "/", "ext4", 10**10, 10**11, empty=False, meta=meta(cluster, node))
+    plain = DirectorySeen("kafka:kafka 0750", "/", "ext4", 10**10, 10**11, empty=False, meta=meta(cluster, node))
     return replace(plain, **({"myid": str(node.id)} if isinstance(node, Server) else {}) | given)
 
 
@@ -67,7 +68,7 @@ def node_seen(cluster: Cluster, node: Node) -> NodeSeen:
     return NodeSeen(
         UnitSeen("active", enabled=True, pid=100),
         files={
-            file.path: FileSeen(file.text, file.mode, "root", "kafka" if file.mode == "0640" else "root")
+            file.path: FileSeen(file.text, f"root:{'kafka' if file.mode == '0640' else 'root'} {file.mode}")
             for file in files
         },
         started_with={
@@ -85,10 +86,8 @@ def running(cluster: Cluster) -> dict[str, HostSeen]:
         host.name: HostSeen(
             host.name,
             java="17.0.19",
-            user=True,
             releases=(release,),
             current=release,
-            folders=frozenset(planning.folders(cluster.on(host))),
             nodes={node.name: node_seen(cluster, node) for node in cluster.on(host)},
         )
         for host in cluster.hosts
@@ -96,7 +95,11 @@ def running(cluster: Cluster) -> dict[str, HostSeen]:
 
 
 def bare(cluster: Cluster) -> dict[str, HostSeen]:
-    return {host.name: HostSeen(host.name, java="17.0.19") for host in cluster.hosts}
+    preparation = Preparation(
+        changes=(("group kafka", "", ""), ("directory /opt/kafka", "", "root:root 0755"), KERNEL),
+        files=(("/etc/sysctl.d/60-kcluster-kafka.conf", False),),
+    )
+    return {host.name: HostSeen(host.name, java="17.0.19", preparation=preparation) for host in cluster.hosts}
 
 
 def altered(seen: Mapping[str, HostSeen], host: str, node: str, **given: Any) -> dict[str, HostSeen]:

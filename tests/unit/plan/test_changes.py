@@ -41,12 +41,15 @@ def test_bare_hosts_get_everything_and_start_at_the_same_time_the_keepers_first(
     assert [start.node for start in found.starts][:4] == ["zookeeper-1", "zookeeper-2", "zookeeper-3", "broker-1"]
     assert found.starts[-1] == Start("broker-3", "h3", "kafka")
     on_h1 = [(change.action, change.what) for change in found.changes if change.host == "h1"]
-    assert on_h1[:4] == [
-        (Action.CREATE, "account kafka"),
+    assert on_h1[:6] == [
+        (Action.CREATE, "group kafka"),
+        (Action.CREATE, "directory /opt/kafka"),
+        (Action.CHANGE, "kernel vm.swappiness"),
+        (Action.CREATE, "/etc/sysctl.d/60-kcluster-kafka.conf"),
         (Action.PUSH, "release kafka_2.13-3.9.2"),
         (Action.CREATE, "current -> kafka_2.13-3.9.2"),
-        (Action.CREATE, "directory /opt/kafka"),
     ]
+    assert [change.note for change in found.changes if change.what == "kernel vm.swappiness"] == ["60 -> 1"] * 3
     assert (Action.CREATE, "directory /var/lib/zookeeper") in on_h1
     assert (Action.CREATE, "/etc/systemd/system/kafka.service") in on_h1
     assert not found.restarts
@@ -112,7 +115,7 @@ def test_secrets_of_a_file_written_by_others_do_not_show_in_the_diff() -> None:
     foreign = (
         "broker.id: 1\n#ssl.key.password=hush1\nsasl.jaas.config : x \\\n  password=hush2;\nssl.key.password hush3\n"
     )
-    files = {path: FileSeen(foreign, "0644", "root", "root")}
+    files = {path: FileSeen(foreign, "root:root 0644")}
     found = plan(OLD, altered(running(OLD), "h1", "broker-1", files=files))
     change = next(change for change in found.changes if change.what == path)
     assert change.note.startswith("root:root 0644 -> root:kafka 0640")
@@ -123,11 +126,13 @@ def test_secrets_of_a_file_written_by_others_do_not_show_in_the_diff() -> None:
 def test_owners_and_modes_that_drifted_are_put_right() -> None:
     path = paths(BROKERS[0], log4j2=False).config
     found = running(OLD)["h1"].nodes["broker-1"]
-    files = {**found.files, path: replace(found.files[path], mode="0644")}
-    seen = altered(running(OLD), "h1", "broker-1", files=files, directories=disks(OLD, BROKERS[0], owner="root"))
+    files = {**found.files, path: replace(found.files[path], attributes="root:kafka 0644")}
+    seen = altered(
+        running(OLD), "h1", "broker-1", files=files, directories=disks(OLD, BROKERS[0], attributes="root:kafka 0755")
+    )
     changes = [(change.what, change.note) for change in plan(OLD, seen).changes]
     assert changes == [
-        ("directory /var/lib/kafka", "owner root -> kafka"),
+        ("directory /var/lib/kafka", "root:kafka 0755 -> kafka:kafka 0750"),
         (path, "root:kafka 0644 -> root:kafka 0640"),
     ]
 

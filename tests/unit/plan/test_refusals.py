@@ -10,7 +10,9 @@ import pytest
 from kcluster.errors import ExitCode
 from kcluster.model.cluster import Cluster
 from kcluster.model.node import Node
+from kcluster.model.observed import Preparation
 from kcluster.model.release import Release
+from kcluster.plan import Refusal
 from tests.unit.plan.seen import (
     BROKERS,
     CONTROLLERS,
@@ -118,6 +120,14 @@ def test_a_host_whose_units_are_another_clusters_is_refused(owner: str, refused:
         )
         assert "is ansible_host of h3 right?" in refusal.resolution
         assert f"kcluster_name: {owner} again" in refusal.resolution
+
+
+def test_a_host_that_cannot_be_prepared_is_refused_once() -> None:
+    refused = "/opt/kafka is there and is not a directory\ntry: move it away"
+    seen = bare(OLD)
+    seen["h2"] = replace(seen["h2"], preparation=Preparation(refused=refused))
+    (refusal,) = plan(OLD, seen).refused
+    assert refusal == Refusal("h2: /opt/kafka is there and is not a directory", "move it away")
 
 
 def test_every_refusal_is_told_at_once_and_ends_with_no() -> None:

@@ -9,11 +9,12 @@ from kcluster import plan as planning
 from kcluster import render
 from kcluster.model.engine import Daemon, Engine, Worker
 from kcluster.model.node import Layer
-from kcluster.model.observed import DirectorySeen, FileSeen, HostSeen, NodeSeen, UnitSeen
+from kcluster.model.observed import DirectorySeen, FileSeen, HostSeen, NodeSeen, Preparation, UnitSeen
 from kcluster.plan import Action, Plan, Roles
 from kcluster.variables.places import data_dirs
 from tests.unit.model.test_engine import ENGINE
-from tests.unit.plan.seen import OLD, altered, plan, reasons, text_of
+from tests.unit.plan.seen import KERNEL, OLD, altered, plan, reasons, text_of
+from tests.unit.plan.seen import bare as bare_kafka
 from tests.unit.plan.seen import running as running_kafka
 
 RELEASE = "spark-4.1.3"
@@ -26,10 +27,8 @@ def running(engine: Engine) -> dict[str, HostSeen]:
         host.name: HostSeen(
             host.name,
             java="17.0.19",
-            user=True,
             releases=(RELEASE,),
             current=RELEASE,
-            folders=frozenset(("/opt/spark", "/etc/spark", "/var/log/spark")),
             nodes={node.name: _runs(engine, node) for node in engine.on(host)},
         )
         for host in engine.hosts
@@ -41,19 +40,21 @@ def _runs(engine: Engine, node: Daemon) -> NodeSeen:
     return NodeSeen(
         UnitSeen("active", enabled=True, pid=100),
         files={
-            file.path: FileSeen(file.text, file.mode, "root", "spark" if file.mode == "0640" else "root")
+            file.path: FileSeen(file.text, f"root:{'spark' if file.mode == '0640' else 'root'} {file.mode}")
             for file in files
         },
         started_with={file.path: file.text for file in files},
         started_release=RELEASE,
         directories={
-            path: DirectorySeen("spark", "/", "ext4", 10**10, 10**11, empty=False) for path in data_dirs(node)
+            path: DirectorySeen("spark:spark 0750", "/", "ext4", 10**10, 10**11, empty=False)
+            for path in data_dirs(node)
         },
     )
 
 
 def bare(engine: Engine) -> dict[str, HostSeen]:
-    return {host.name: HostSeen(host.name, java="17.0.19") for host in engine.hosts}
+    preparation = Preparation(changes=(("group spark", "", ""), ("directory /opt/spark", "", "root:root 0755"), KERNEL))
+    return {host.name: HostSeen(host.name, java="17.0.19", preparation=preparation) for host in engine.hosts}
 
 
 def of(engine: Engine, seen: Mapping[str, HostSeen], leader: str = "") -> Plan:
@@ -75,12 +76,11 @@ def test_hosts_that_are_as_they_shall_be_have_nothing_to_do() -> None:
 def test_a_bare_host_gets_an_account_a_release_and_everything_else_of_its_own() -> None:
     found = of(ENGINE, bare(ENGINE))
     assert [(change.action, change.what) for change in found.changes if change.host == "s1"] == [
-        (Action.CREATE, "account spark"),
+        (Action.CREATE, "group spark"),
+        (Action.CREATE, "directory /opt/spark"),
+        (Action.CHANGE, "kernel vm.swappiness"),
         (Action.PUSH, "release spark-4.1.3"),
         (Action.CREATE, "current -> spark-4.1.3"),
-        (Action.CREATE, "directory /opt/spark"),
-        (Action.CREATE, "directory /etc/spark"),
-        (Action.CREATE, "directory /var/log/spark"),
         (Action.CREATE, "directory /var/lib/spark"),
         (Action.CREATE, "/etc/spark/spark-worker.properties"),
         (Action.CREATE, "/etc/spark/spark-worker-log4j2.properties"),
@@ -98,6 +98,13 @@ def test_beside_kafka_that_runs_spark_is_planned_alone_and_both_make_one_plan() 
     assert {change.host for change in found.changes} == {"h1", "h2", "s1"}
     assert {start.node for start in found.starts} == {node.name for node in ENGINE.nodes}
     assert not found.fresh
+
+
+def test_what_kafka_and_spark_both_want_of_a_host_is_told_once() -> None:
+    cluster = replace(OLD, engine=ENGINE)
+    found = planning.joined([plan(cluster, bare_kafka(cluster)), of(ENGINE, bare(ENGINE))])
+    kernel = [change.host for change in found.changes if change.what == "kernel vm.swappiness"]
+    assert sorted(kernel) == sorted({host.name for part in (cluster, ENGINE) for host in part.hosts})
 
 
 def test_a_property_of_workers_restarts_workers_and_names_it() -> None:
@@ -154,9 +161,9 @@ def test_a_java_that_kafka_could_use_is_too_old_for_spark() -> None:
 
 
 def test_a_folder_of_somebody_else_is_given_to_spark() -> None:
-    kept = {"/data/spark": DirectorySeen("root", "/", "ext4", 10**10, 10**11, empty=True)}
+    kept = {"/data/spark": DirectorySeen("root:root 0755", "/", "ext4", 10**10, 10**11, empty=True)}
     moved = replace(ENGINE, workers=(Worker(host=WORKER.host, work_dir="/data/spark"),))
     found = of(moved, altered(running(moved), "h2", "spark-worker-h2", directories=kept))
     assert [(change.what, change.note) for change in found.changes] == [
-        ("directory /data/spark", "owner root -> spark")
+        ("directory /data/spark", "root:root 0755 -> spark:spark 0750")
     ]

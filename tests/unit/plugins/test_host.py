@@ -76,6 +76,7 @@ def test_a_host_is_prepared_once_and_check_mode_says_the_same(
         "vm.max_map_count = 262144",
     ]
     assert (done["notes"], done["java"]) == ([], "17.0.15")
+    assert done["changes"][-2:] == ["change kernel vm.max_map_count", f"add {tmp_path}/60-kcluster-kafka.conf"]
     assert host.ensure(wanted, False)["changed"] is False
 
 

@@ -11,17 +11,22 @@ from typing import Any
 
 import pytest
 
-from kcluster import remote
+from kcluster import paths, remote
 from kcluster.remote import look
 
+ROLE = paths.project() / "plugins/module_utils/host.py"
 SCRIPT = Path(remote.__path__[0]) / "look.py"
 
 
 def question(folder: Path, **given: Any) -> dict[str, Any]:
     return {
-        "user": "nobody",
         "install_dir": str(folder / "opt"),
-        "folders": [],
+        "preparation": {
+            "source": ROLE.read_text(),
+            "user": "nobody",
+            "group": "no-such-group",
+            **{f"{what}_dir": str(folder / what) for what in ("install", "config", "log")},
+        },
         "java_home": "",
         "path": "",
         "nodes": [],
@@ -44,7 +49,7 @@ def test_it_runs_alone_in_an_isolated_python(tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     assert told["python"] == ".".join(map(str, sys.version_info[:3]))
     assert told["memory_bytes"] > 1 << 20
-    assert told["user"] is True
+    assert ["group no-such-group", "", ""] in told["preparation"]["changes"]
     assert told["os"]
 
 
@@ -58,14 +63,28 @@ def test_files_and_directories_that_are_there_are_told_with_their_owners(tmp_pat
     found = look.look(question(tmp_path, nodes=[node([file, tmp_path / "no"], [data, tmp_path / "gone"])]))
     (seen,) = found["nodes"].values()
     assert list(seen["files"]) == [str(file)]
-    assert (seen["files"][str(file)]["text"], seen["files"][str(file)]["mode"]) == ("a=1\r\n", "0640")
+    assert seen["files"][str(file)]["text"] == "a=1\r\n"
+    assert seen["files"][str(file)]["attributes"] == f"{look.owner(os.getuid())}:{look.group(os.getgid())} 0640"
     (directory,) = seen["directories"].values()
-    assert directory["owner"] == look.owner(os.getuid())
+    assert directory["attributes"].startswith(f"{look.owner(os.getuid())}:")
     assert directory["meta"] == {"version": "0", "broker.id": "1", "cluster.id": "x=="}
     assert directory["myid"] == "3"
     assert not directory["empty"]
     assert 0 < directory["free_bytes"] <= directory["total_bytes"]
     assert os.path.ismount(directory["mount"])
+
+
+def test_what_would_be_prepared_is_told_and_not_done(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir(mode=0o700)
+    told = look.look(question(tmp_path))["preparation"]
+    me = f"{look.owner(os.getuid())}:{look.group(os.getgid())}"
+    changes = {what: (before, after) for what, before, after in told["changes"]}
+    assert changes[f"directory {tmp_path}/install"] == ("", "root:root 0755")
+    assert changes[f"directory {tmp_path}/config"] == (f"{me} 0700", "root:root 0755")
+    assert not (tmp_path / "install").exists()
+    assert told["refused"] == ""
+    (tmp_path / "log").touch()
+    assert "is not a directory" in look.look(question(tmp_path))["preparation"]["refused"]
 
 
 def test_a_file_that_is_no_text_does_not_stop_the_look(tmp_path: Path) -> None:

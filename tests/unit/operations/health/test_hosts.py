@@ -16,7 +16,7 @@ from tests.unit.operations.hosts import SPARKED
 
 CLUSTER = shape.cluster_of("c", Origin(brokers=3, keepers=1), "")
 UP = UnitSeen("active", enabled=True, pid=7, uptime_seconds=4000.0)
-DISK = DirectorySeen("kafka", "/", "ext4", 50, 100, empty=False)
+DISK = DirectorySeen("kafka:kafka 0750", "/", "ext4", 50, 100, empty=False)
 
 
 def asked(unit: UnitSeen = UP, disk: DirectorySeen = DISK, **lost: UnreachableError) -> dict[str, Check]:
