@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -21,7 +21,7 @@ from kcluster.model.names import meant
 from kcluster.model.node import Layer, Places
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.release import Release
-from kcluster.model.words import PREFIXES, WORDS
+from kcluster.model.words import GROUPS, PREFIXES, WORDS
 
 _PLACES = {
     "user": "kafka_user",
@@ -125,7 +125,15 @@ class Builder:
         distinct = list({repr(value): host for host, value in reversed(said.items())}.values())
         if len(distinct) > 1:
             self.findings.append(slips.disagreement(word, said, distinct[::-1]))
+        elif split := next(filter(all, self._split(said)), None):
+            self.findings.append(slips.said_by_some(word, *split))
         return next(iter(said.values()), default)
+
+    def _split(self, said: Mapping[str, Any]) -> Iterator[tuple[list[str], list[str]]]:
+        """The hosts of each kind that say something, and those that do not."""
+        for kind in GROUPS:
+            names = [member.name for member in self.tree.within(kind)]
+            yield [name for name in names if name in said], [name for name in names if name not in said]
 
     def _release(self) -> Release:
         standard = Release()

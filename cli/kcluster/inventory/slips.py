@@ -7,7 +7,7 @@ from typing import Any
 
 from kcluster.inventory import values
 from kcluster.inventory.levels import Level
-from kcluster.model.finding import Finding, Spot
+from kcluster.model.finding import Finding, Spot, some
 from kcluster.model.names import meant
 from kcluster.model.words import WORDS, Type
 
@@ -20,6 +20,15 @@ def unknown(variable: str, level: Level) -> Finding:
     near = meant(variable, WORDS)
     hint = f"did you mean {near}?" if near else "see docs/variables.md for the words there are"
     return Finding(f"{variable} of {level.title} is not a word of kcluster", hint, Spot(level.subject, variable))
+
+
+def said_by_some(word: str, hosts: Sequence[str], silent: Sequence[str]) -> Finding:
+    """A word for the whole cluster that hosts have and others of their kind do not, who would obey it all the same."""
+    return Finding(
+        f"{word} counts for the whole cluster, and is written for {some(hosts)}, not for {some(silent)}",
+        "write it once, in group_vars/all",
+        Spot(hosts[0], word),
+    )
 
 
 def disagreement(word: str, said: Mapping[str, Any], hosts: Sequence[str]) -> Finding:
