@@ -6,7 +6,7 @@ import json
 import select
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 
@@ -41,16 +41,37 @@ def longest_gap(times: Sequence[float], end: float) -> float:
 
 
 def consume(bootstrap: str, topic: str) -> None:
-    """Say which numbers are in the topic."""
+    """Say which numbers are in the topic, and what of a partition no reader got although it should be there."""
+    deadline = time.monotonic() + 120
+    found: dict[tuple[int, int], int] = {}
+    for _ in range(3):  # gone is only what a fresh reader does not find either
+        ends = read(bootstrap, topic, found, min(deadline, time.monotonic() + 40))
+        if not (unread := missing(ends, found)):
+            break
+        print(f"{topic}: not read: {unread}", file=sys.stderr)
+    print(json.dumps({"numbers": sorted(found.values()), "unread": unread}))
+
+
+def read(bootstrap: str, topic: str, found: dict[tuple[int, int], int], deadline: float) -> dict[int, int]:
+    """Note each record at its place, until all are there or the time is over; the ends of the partitions."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused", "log_level": 0})
-    deadline = time.monotonic() + 60
     ends = ends_of(consumer, topic, deadline)
     consumer.assign([TopicPartition(topic, part, 0) for part in ends])
-    found: list[int] = []
-    while len(found) < sum(ends.values()) and time.monotonic() < deadline:
-        found += [int(message.value() or b"") for message in consumer.consume(1000, timeout=1) if not message.error()]
+    while missing(ends, found) and time.monotonic() < deadline:
+        for message in consumer.consume(1000, timeout=1):
+            if message.error():
+                print(f"{topic}: {message.error()}", file=sys.stderr)
+            else:
+                found[message.partition(), message.offset()] = int(message.value() or b"")
     consumer.close()
-    print(json.dumps(found))
+    return ends
+
+
+def missing(ends: Mapping[int, int], found: Collection[tuple[int, int]]) -> dict[int, str]:
+    """How much of each partition is not there, where something is missing."""
+    there = {part: {offset for each, offset in found if each == part} for part in ends}
+    gaps = {part: sorted({*range(end)} - there[part]) for part, end in ends.items()}
+    return {part: f"{len(gap)} of {ends[part]}, from {gap[0]} to {gap[-1]}" for part, gap in gaps.items() if gap}
 
 
 def ends_of(consumer: Consumer, topic: str, deadline: float) -> dict[int, int]:

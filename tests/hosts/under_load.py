@@ -59,7 +59,9 @@ def under_load(fleet: Fleet, bootstrap: str, topic: str) -> Iterator[Load]:
 def read_back(fleet: Fleet, bootstrap: str, topic: str) -> set[int]:
     """Every number that is in a topic."""
     command = _program(fleet, "consume", bootstrap, topic)
-    return set(json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=150).stdout))
+    told = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=200).stdout)
+    assert told["unread"] == {}, f"{topic}: records that brokers tell of and do not give: {told['unread']}"
+    return set(told["numbers"])
 
 
 def _program(fleet: Fleet, *words: str) -> list[str]:
