@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -233,6 +234,25 @@ def _end(consumer: Consumer, topic: str, partition: int, deadline: float) -> int
 
 def read(kafka: Kafka, topic: str, run: str, partitions: Iterable[int], deadline: float) -> Reading:
     """Read all partitions afresh, from offset 0 to their ends."""
+    found, reached, until = _read_once(kafka, topic, partitions, deadline)
+    seen = Counter(partition for partition, _ in found)
+    if skipped := [partition for partition, offset in reached.items() if seen[partition] < offset]:
+        # A client may skip records while leaders move: lost is only what a fresh one does not find either.
+        again, reached_again, _ = _read_once(kafka, topic, skipped, deadline)
+        found = {place: message for place, message in found.items() if place[0] not in skipped} | again
+        reached |= {partition: reached_again.get(partition, 0) for partition in skipped}
+    unread = {
+        partition: (reached.get(partition, 0), end)
+        for partition, end in until.items()
+        if reached.get(partition, 0) < end
+    }
+    return Reading([_record_of(run, message) for message in found.values()], unread)
+
+
+def _read_once(
+    kafka: Kafka, topic: str, partitions: Iterable[int], deadline: float
+) -> tuple[dict[tuple[int, int], Message], dict[int, int], dict[int, int]]:
+    """The messages by their places, how far each partition was read, and how far it goes."""
     from confluent_kafka import TopicPartition
 
     consumer = kafka.consumer(**READER, **{"group.id": f"{topic}-reader"})
@@ -240,15 +260,11 @@ def read(kafka: Kafka, topic: str, run: str, partitions: Iterable[int], deadline
     try:
         until = ends(consumer, topic, partitions, deadline)
         consumer.assign([TopicPartition(topic, partition, 0) for partition in until])
-        messages = list(until_reached(consumer, until, reached, deadline))
+        messages = until_reached(consumer, until, reached, deadline)
+        found = {(message.partition() or 0, message.offset() or 0): message for message in messages}
     finally:
         consumer.close()
-    unread = {
-        partition: (reached.get(partition, 0), end)
-        for partition, end in until.items()
-        if reached.get(partition, 0) < end
-    }
-    return Reading([_record_of(run, message) for message in messages], unread)
+    return found, reached, until
 
 
 def until_reached(

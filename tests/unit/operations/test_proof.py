@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from kcluster.model.verdict import Record
+from kcluster.model.verdict import Record, encode
+from kcluster.operations import proof
 from kcluster.operations.proof import PARTITIONS_PER_PATH, Path, Reading, near, until_reached
 
 
@@ -60,6 +62,56 @@ def test_an_end_before_the_goal_is_waited_out() -> None:
 
 def test_an_empty_partition_needs_no_reading() -> None:
     assert read(Consumer(), {0: 0}, within=60) == ([], {})
+
+
+class Kafka:
+    """Two partitions of three records, and clients of which each skips something."""
+
+    def __init__(self, *skipped: Sequence[tuple[int, int]]) -> None:
+        self._clients = [Client([at for at in PLACES if at not in left_out]) for left_out in skipped]
+
+    def consumer(self, **_: Any) -> Client:
+        return self._clients.pop(0)
+
+
+class Client(Consumer):
+    def __init__(self, places: Sequence[tuple[int, int]]) -> None:
+        super().__init__()
+        self._places = places
+
+    def get_watermark_offsets(self, *_: Any, **__: Any) -> tuple[int, int]:
+        return 0, 3
+
+    def assign(self, partitions: Sequence[Any]) -> None:
+        chosen = {each.partition for each in partitions}
+        self._rounds = [[Stored(at) for at in self._places if at[0] in chosen]]
+
+    def close(self) -> None:
+        pass
+
+
+class Stored(Told):
+    def value(self) -> bytes:
+        return encode("run", 0, 10 * self.at[0] + self.at[1])
+
+
+PLACES = [(partition, offset) for partition in (0, 1) for offset in range(3)]
+
+
+def places_read(*skipped: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    told = proof.read(cast("Any", Kafka(*skipped)), "t", "run", [0, 1], time.monotonic() + 5)
+    assert not told.unread
+    return [(record.partition, record.offset) for record in told.records]
+
+
+def test_what_a_client_skips_is_read_by_a_fresh_one_and_the_order_stays() -> None:
+    assert places_read([]) == PLACES
+    assert sorted(places_read([(0, 0), (0, 1)], [])) == PLACES
+    assert [offset for partition, offset in places_read([(0, 0)], []) if partition == 0] == [0, 1, 2]
+
+
+def test_what_no_client_finds_is_missing() -> None:
+    assert sorted(places_read([(1, 0)], [(1, 0)])) == [at for at in PLACES if at != (1, 0)]
 
 
 def test_a_path_writes_first_to_its_own_broker_and_then_to_the_next_ones() -> None:
