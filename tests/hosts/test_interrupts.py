@@ -113,7 +113,7 @@ def test_a_first_run_that_is_interrupted_or_cut_off_is_mended_by_the_next(fleet:
     at_work(run, lambda: all(inside(host, f"ls -d {PUSHING}") for host in (h2, h3)), "the release is on its way")
     assert "python3" in inside(h2, STRAY)
     said = ctrl_c(run)
-    assert "interrupted in: apply with Ansible: 57 changes, 6 starts; what was done stays" in said
+    assert re.search(r"interrupted in: apply with Ansible: \d+ changes, 6 starts; what was done stays", said)
     quiet(trio)
     assert last_run(trio) == "interrupted"
     assert inside(h2, "ls -A /opt/kafka") == inside(h3, "ls -A /opt/kafka") == ""
