@@ -59,7 +59,7 @@ def under_load(fleet: Fleet, bootstrap: str, topic: str) -> Iterator[Load]:
 def read_back(fleet: Fleet, bootstrap: str, topic: str) -> set[int]:
     """Every number that is in a topic."""
     command = _program(fleet, "consume", bootstrap, topic)
-    told = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=200).stdout)
+    told = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=240).stdout)
     assert told["unread"] == {}, f"{topic}: records that brokers tell of and do not give: {told['unread']}"
     return set(told["numbers"])
 

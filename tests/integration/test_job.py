@@ -191,7 +191,7 @@ def test_a_plain_job_is_followed_stopped_and_ended_at_once(live: Live, tmp_path:
         assert status(live, "drive")["state"] == "stopped"
     begun = time.monotonic()
     run(live, "status")
-    assert time.monotonic() - begun < 20  # half a second where the machine is quiet: tests/bench
+    assert time.monotonic() - begun < 6  # half a second where the machine is quiet: tests/bench
 
 
 def test_what_cannot_work_is_refused_before_spark_starts(live: Live, tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_what_cannot_work_is_refused_before_spark_starts(live: Live, tmp_path: P
             begun = time.monotonic()
             away = run(live, "submit", "ingest", "--config", right, "-b", address, code=6)
             assert f"no broker answers at {address}" in away.stderr
-            assert time.monotonic() - begun < 30  # five seconds where the machine is quiet
+            assert time.monotonic() - begun < 10
 
     missing = file(tmp_path, "missing", "job-refuse")
     assert "did you mean job-refused" in submit(live, missing, code=4).stderr

@@ -128,7 +128,7 @@ def test_trucks_write_what_they_say_as_fast_as_is_wished_and_stop_in_order(kraft
     assert (state["state"], state["records"]) == ("finished", 200_000)
     assert sum(ends(kraft, "trucks-load")) == 200_000
     assert all(ends(kraft, "trucks-load")), "a partition got nothing"
-    assert time.monotonic() - begun < 180  # six seconds where the machine is quiet
+    assert time.monotonic() - begun < 60
     kraft.run("topic", "create", "trucks-live", "--partitions", "2", "--name", kraft.name)
     slow = Driver(tmp_path / "slow", kraft.bootstrap, topics=["trucks-live"], trucks=100, every=1)
     deadline = time.monotonic() + 60

@@ -56,7 +56,7 @@ def test_no_inventory_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert "error: there is no inventory nowhere\n  try: " in capsys.readouterr().err
 
 
-def test_three_hundred_brokers_are_judged_in_a_moment(project: Path) -> None:
+def test_three_hundred_brokers_are_judged_within_a_second(project: Path) -> None:
     hosts = {f"b{number}": {"kafka_broker_id": number} for number in range(300)}
     data = {
         "all": {"children": ["zookeeper", "kafka_broker"], "vars": {"kafka_config": {"num.partition": 1}}},
@@ -68,7 +68,7 @@ def test_three_hundred_brokers_are_judged_in_a_moment(project: Path) -> None:
     cluster, _ = cluster_from(data)
     assert cluster
     found = judge(cluster)
-    assert time.process_time() - begun < 5  # 30 ms where the machine is quiet
+    assert time.process_time() - begun < 1
     assert [finding.message for finding in found] == [
         "only one ZooKeeper server: the cluster stops when it does",
         "Kafka 3.9.2 has no property num.partition",
