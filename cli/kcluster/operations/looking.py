@@ -53,10 +53,8 @@ def question(part: Part, host: Host) -> dict[str, Any]:
     where, environment = nodes[0].places, nodes[0].environment
     return {
         "install_dir": where.install_dir,
-        "preparation": {
-            "source": (paths.project() / "plugins/module_utils/host.py").read_text(),
-            **{key: getattr(where, key) for key in ("user", "group", "install_dir", "config_dir", "log_dir")},
-        },
+        "role": (paths.project() / "plugins/module_utils/host.py").read_text(),
+        "preparation": {key: getattr(where, key) for key in ("user", "group", "install_dir", "config_dir", "log_dir")},
         "java_home": environment.get("JAVA_HOME", ""),
         "path": environment.get("PATH", ""),
         "nodes": [_asked(part, node) for node in nodes],

@@ -14,9 +14,6 @@ import subprocess
 import sys
 from typing import Any
 
-SYSTEMD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-"""Where systemd looks for programs when a unit does not say."""
-
 RUN = "/run"
 
 
@@ -29,22 +26,22 @@ def look(wanted: dict[str, Any]) -> dict[str, Any]:
     """Everything about the host and its nodes."""
     units = unit_states([node["unit"] for node in wanted["nodes"]])
     install_dir = wanted["install_dir"]
+    role: dict[str, Any] = {}
+    exec(compile(wanted["role"], "host.py", "exec"), role)
     return {
         "os": os_name(read("/etc/os-release")),
         "python": platform.python_version(),
-        "java": java(wanted["java_home"], wanted["path"] or SYSTEMD_PATH),
+        "java": role["java"](wanted["java_home"], wanted["path"] or role["SYSTEMD_PATH"]),
         "memory_bytes": memory(read("/proc/meminfo")),
-        "preparation": preparation(wanted["preparation"]),
+        "preparation": preparation(role, wanted["preparation"]),
         "releases": releases(install_dir),
         "current": link(os.path.join(install_dir, "current")),
         "nodes": {node["name"]: look_at(node, units[node["unit"]]) for node in wanted["nodes"]},
     }
 
 
-def preparation(wanted: dict[str, Any]) -> dict[str, Any]:
+def preparation(role: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     """What the role `host` would change, or why it would not: its own code says so, in check mode."""
-    role: dict[str, Any] = {}
-    exec(compile(wanted["source"], "host.py", "exec"), role)
     work, refused = role["Work"](True), ""
     try:
         role["prepare"](work, wanted)
@@ -232,25 +229,3 @@ def memory(meminfo: str | None) -> int:
 def os_name(text: str | None) -> str:
     """What the system calls itself."""
     return pairs(text or "").get("PRETTY_NAME", sys.platform).strip('"')
-
-
-def java(java_home: str, path: str) -> str:
-    """The version of the Java that the launch scripts would find; nothing when there is none."""
-    places = [os.path.join(java_home, "bin")] if java_home else path.split(":")
-    for place in places:
-        program = os.path.join(place, "java")
-        if os.access(program, os.X_OK):
-            return java_version(program)
-    return ""
-
-
-def java_version(program: str) -> str:
-    """The version out of the file beside the program, because Java itself takes a third of a second to say it."""
-    home = os.path.dirname(os.path.dirname(os.path.realpath(program)))
-    for place in (home, os.path.dirname(home)):  # Java 8 has its program in jre/bin
-        told = pairs(read(os.path.join(place, "release")) or "").get("JAVA_VERSION", "").strip('"')
-        if told:
-            return told
-    said = subprocess.run([program, "-version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout
-    first = said.decode(errors="replace").partition("\n")[0].split('"')
-    return first[1] if len(first) > 1 else ""

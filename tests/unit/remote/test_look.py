@@ -21,8 +21,8 @@ SCRIPT = Path(remote.__path__[0]) / "look.py"
 def question(folder: Path, **given: Any) -> dict[str, Any]:
     return {
         "install_dir": str(folder / "opt"),
+        "role": ROLE.read_text(),
         "preparation": {
-            "source": ROLE.read_text(),
             "user": "nobody",
             "group": "no-such-group",
             **{f"{what}_dir": str(folder / what) for what in ("install", "config", "log")},
@@ -143,6 +143,11 @@ def test_a_process_with_a_strange_name_still_has_an_uptime() -> None:
     assert look.uptime(f"7 (a ) b) {fields}", "160.5 1.0") == 60.5
 
 
+def java(folder: Path, **where: str) -> Any:
+    """The version of the Java that is found."""
+    return look.look(question(folder, **where))["java"]
+
+
 def test_java_is_read_from_the_file_beside_it_and_not_started(tmp_path: Path) -> None:
     program = tmp_path / "jvm" / "bin" / "java"
     program.parent.mkdir(parents=True)
@@ -151,10 +156,10 @@ def test_java_is_read_from_the_file_beside_it_and_not_started(tmp_path: Path) ->
     (tmp_path / "jvm" / "release").write_text('IMPLEMENTOR="x"\nJAVA_VERSION="17.0.19"\n')
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "java").symlink_to(program)
-    assert look.java("", f"/nowhere:{tmp_path}/bin") == "17.0.19"
-    assert look.java(str(tmp_path / "jvm"), "") == "17.0.19"
-    assert look.java(str(tmp_path), "/nowhere") == "17.0.19"
-    assert look.java("", "/nowhere") == ""
+    assert java(tmp_path, path=f"/nowhere:{tmp_path}/bin") == "17.0.19"
+    assert java(tmp_path, java_home=str(tmp_path / "jvm")) == "17.0.19"
+    assert java(tmp_path, java_home=str(tmp_path), path="/nowhere") == "17.0.19"
+    assert java(tmp_path, path="/nowhere") == ""
 
 
 def test_java_without_that_file_is_asked(tmp_path: Path) -> None:
@@ -162,7 +167,7 @@ def test_java_without_that_file_is_asked(tmp_path: Path) -> None:
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019' >&2\n")
     program.chmod(0o755)
-    assert look.java(str(tmp_path / "jvm"), "") == "11.0.2"
+    assert java(tmp_path, java_home=str(tmp_path / "jvm")) == "11.0.2"
 
 
 @pytest.mark.parametrize(
