@@ -16,7 +16,7 @@ from unittest.mock import patch
 import typer
 
 from kcluster.app import COMMANDS, main
-from kcluster.model.words import WORDS
+from kcluster.inventory.schema import VARIABLES
 
 DOCS = Path(__file__).parent
 WIDTH = "100"
@@ -59,7 +59,8 @@ def help_of(*path: str) -> str:
 def variables() -> str:
     """The words people may write in an inventory, as a table."""
     rows = [
-        f"| `{word.name}` | {word.where} | {word.type} | {word.default} | {word.meaning} |" for word in WORDS.values()
+        f"| `{word.name}` | {word.where} | {word.type} | {word.default} | {word.meaning} |"
+        for word in VARIABLES.values()
     ]
     return "\n".join(
         [

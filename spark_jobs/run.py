@@ -21,9 +21,10 @@ from typing import Any
 # spark-submit puts this file's folder first on the path; the package is one further up.
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from spark_jobs import alone, settings  # noqa: E402
-from spark_jobs.causes import Refused, told  # noqa: E402
-from spark_jobs.desk import Desk  # noqa: E402
+from spark_jobs import settings  # noqa: E402
+from spark_jobs.runtime import process_lock  # noqa: E402
+from spark_jobs.runtime.error_causes import RefusedJobError, told  # noqa: E402
+from spark_jobs.runtime.job_dir import JobDir  # noqa: E402
 
 
 def main() -> int:
@@ -44,10 +45,10 @@ def main() -> int:
 
 def _audit(read: Any, wish: argparse.Namespace) -> int:
     """Audit the job; 0 when it balances, 4 when it does not, 1 when nobody could tell."""
-    from spark_jobs import audit
+    from spark_jobs.ingest import audit
 
     try:
-        return 0 if audit.run(read, wish.bootstrap, Desk(wish.folder)) else 4
+        return 0 if audit.run(read, wish.bootstrap, JobDir(wish.folder)) else 4
     except Exception as problem:  # as in _run
         traceback.print_exc()
         meaning, advice = told(problem)
@@ -58,14 +59,14 @@ def _audit(read: Any, wish: argparse.Namespace) -> int:
 def _run(read: Any, wish: argparse.Namespace) -> int:
     """Run the job; 0 when it ended well, 1 when it failed, 7 when it runs already."""
     try:
-        alone.in_folder(wish.folder, read.name)
-    except Refused as problem:  # what stands in the folder is of the other one
+        process_lock.lock_folder(wish.folder, read.name)
+    except RefusedJobError as problem:  # what stands in the folder is of the other one
         print(f"{problem}: {problem.advice}", file=sys.stderr)
         return 7
-    desk = Desk(wish.folder)
+    desk = JobDir(wish.folder)
     desk.say("starting")
     try:
-        alone.on_checkpoint(getattr(read, "checkpoint", ""))  # the demo's producer has none
+        process_lock.lock_checkpoint(getattr(read, "checkpoint", ""))  # the demo's producer has none
         state = import_module(f"spark_jobs.{read.job}").run(read, wish.bootstrap, desk, once=wish.once)
     except Exception as problem:  # whatever ends a job is told in one line; the whole of it goes to the log
         traceback.print_exc()

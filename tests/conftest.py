@@ -67,7 +67,7 @@ def plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest
     monkeypatch.delenv("KCLUSTER_INVENTORY", raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr("kcluster.model.properties._VAULTED", set())  # what another test's inventory had vaulted
+    monkeypatch.setattr("kcluster.config.property_tables._VAULTED", set())  # what another test's inventory had vaulted
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from typer.core import CompletionItem, TyperGroup
 
 from kcluster import __version__
 from kcluster.errors import ExitCode, KclusterError, RefusedError, UsageError
-from kcluster.values import plainly
+from kcluster.option_types import with_plain_types
 
 COMMANDS = {
     "init": "Write a starter inventory that validates at once.",
@@ -59,7 +59,7 @@ class LazyCommands(TyperGroup):
         """The command of that word, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        return plainly(typer.main.get_command(import_module(f"kcluster.commands.{cmd_name}").app))
+        return with_plain_types(typer.main.get_command(import_module(f"kcluster.commands.{cmd_name}").app))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The table of contents, without importing anything."""
@@ -79,7 +79,7 @@ class LazyCommands(TyperGroup):
         if not isinstance(value, Result):
             return ExitCode.DONE
         try:
-            show.result(value, ctx.meta.get(show.Format, show.Format.TABLE))
+            show.result(value, ctx.meta.get(show.OutputFormat, show.OutputFormat.TABLE))
         except BrokenPipeError:  # the reader has all it wanted; how the command ended is as true as before
             show.hush(sys.stdout)
         return value.exit_code
@@ -171,7 +171,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         from typer._completion_classes import completion_init
 
         completion_init()
-    command = plainly(typer.main.get_command(app))
+    command = with_plain_types(typer.main.get_command(app))
     try:
         code = int(command.main(arguments, prog_name="kcluster", standalone_mode=False))
         sys.stdout.flush()

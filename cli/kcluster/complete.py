@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from kcluster.context import Target
 
-NEWEST = "4.2.0"
+NEWEST_TABLE = "4.2.0"
 """The newest version whose properties are known."""
 WITHIN = 1.0
 """Seconds after which a shell gets no words rather than late ones."""
@@ -28,7 +28,7 @@ def local_clusters(incomplete: str) -> list[str]:
     def ask() -> Iterable[str]:
         from kcluster import local
 
-        return local.names()
+        return local.cluster_names()
 
     return _words(incomplete, ask)
 
@@ -53,9 +53,9 @@ def topic_properties(incomplete: str) -> list[str]:
     """Topic properties of the newest Kafka there is a table for; the value is left to write."""
 
     def ask() -> Iterable[str]:
-        from kcluster.model.properties import topic_table
+        from kcluster.config.property_tables import topic_table
 
-        return [f"{name}=" for name in topic_table(NEWEST)]
+        return [f"{name}=" for name in topic_table(NEWEST_TABLE)]
 
     return _words(incomplete, ask)
 
@@ -90,9 +90,9 @@ def checks(incomplete: str) -> list[str]:
     """The ids of the checks that `kcluster check` knows."""
 
     def ask() -> Iterable[str]:
-        from kcluster.operations.check.catalogue import STORIES
+        from kcluster.facts.preflight.catalogue import EXPLANATIONS
 
-        return STORIES
+        return EXPLANATIONS
 
     return _words(incomplete, ask)
 
@@ -101,7 +101,7 @@ def jobs(incomplete: str) -> list[str]:
     """The jobs there are to submit."""
 
     def ask() -> Iterable[str]:
-        from kcluster.operations.job.settings import known
+        from kcluster.jobs.job_file import known
 
         return known()
 
@@ -112,7 +112,7 @@ def submitted_jobs(incomplete: str) -> list[str]:
     """The names of jobs that were submitted on this machine."""
 
     def ask() -> Iterable[str]:
-        from kcluster import jobs as submitted
+        from kcluster.jobs import registry as submitted
 
         return [job.name for job in submitted.every()]
 

@@ -19,9 +19,9 @@ from types import TracebackType
 from typing import Any
 
 from kcluster import __version__, paths
+from kcluster.config import secret
+from kcluster.config.escaping import HIDDEN, masked
 from kcluster.errors import ApplyError, ExitCode, KclusterError
-from kcluster.variables import secret
-from kcluster.variables.spelling import HIDDEN, masked
 
 ROOM = 1 << 20
 """Bytes that must be free before a run begins: its journal must not be the first thing that is lost."""

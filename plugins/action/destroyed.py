@@ -11,7 +11,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as reading
 
 from kcluster.model.cluster import Cluster
-from kcluster.operations.destroy.question import Part, common_id, question
+from kcluster.operations.destroy.survey import DestroyPart, common_id, survey_query
 
 _LOOK = "look"
 
@@ -30,7 +30,7 @@ class ActionModule(ActionBase):
             return {"changed": False, "removed": [], "refused": []}
         cluster_id = common_id(_ids(args.get("looks") or []))
         delete_data = str(args.get("delete_data", False)).lower() in ("true", "yes", "1")
-        asked = question(found, host, _parts(args), cluster_id=cluster_id, delete_data=delete_data)
+        asked = survey_query(found, host, _parts(args), cluster_id=cluster_id, delete_data=delete_data)
         told = {key: args[key] for key in ("part", "confirm") if key in args}
         return dict(
             self._execute_module(
@@ -41,11 +41,11 @@ class ActionModule(ActionBase):
         )
 
 
-def _parts(args: Mapping[str, Any]) -> list[Part]:
+def _parts(args: Mapping[str, Any]) -> list[DestroyPart]:
     part = args.get("part", "")
-    if part != _LOOK and part not in list(Part):
-        raise AnsibleActionFail(f"there is no part {part}\ntry: one of {_LOOK}, {', '.join(Part)}")
-    return list(Part) if part == _LOOK else [Part(part)]
+    if part != _LOOK and part not in list(DestroyPart):
+        raise AnsibleActionFail(f"there is no part {part}\ntry: one of {_LOOK}, {', '.join(DestroyPart)}")
+    return list(DestroyPart) if part == _LOOK else [DestroyPart(part)]
 
 
 def _check_confirmed(found: Cluster, confirmed: str) -> None:

@@ -13,13 +13,13 @@ from ansible.utils.display import Display
 from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as reading
 
 from kcluster import inventory
-from kcluster.clients.ssh import Answer
+from kcluster.clients.ssh import CommandResult
 from kcluster.errors import KclusterError
 from kcluster.model.cluster import Cluster
 from kcluster.model.node import Kind, Node
-from kcluster.operations import chosen, diagnosing, gates, roll
-from kcluster.operations.diagnosing import Began
-from kcluster.operations.gates import Gates
+from kcluster.rollout import diagnosis, gates, node_selection, roll
+from kcluster.rollout.diagnosis import StartMark
+from kcluster.rollout.gates import Gates
 
 _WORDS = {"part", "moment", "began", "timeout", "unsafe_partitions"}
 ACCEPT = "-e kafka_unsafe_partitions=true"
@@ -67,21 +67,21 @@ class ActionModule(ActionBase):
 
     def _before(self, asking: Gates, node: Node) -> dict[str, Any]:
         """The node may stop; whether it leads its kind, so that it can be left for last."""
-        chosen.installed(asking.cluster, [node], _Host(self))
+        node_selection.installed(asking.cluster, [node], _Host(self))
         leads = asking.leader(node.kind) == node.name
         roll.refuse_unsafe(asking, [[node]], accept=ACCEPT)
         roll.open_gate(asking, [node], Display().display, standing="")
-        (began,) = diagnosing.marks([node], _Host(self))
-        facts = {"node": node.name, "unit": diagnosing.unit_of(node), "leads": leads}
+        (began,) = diagnosis.marks([node], _Host(self))
+        facts = {"node": node.name, "unit": diagnosis.unit_of(node), "leads": leads}
         return {"changed": False, **facts, "began": {"since": began.since, "log_size": began.log_size}}
 
     def _after(self, asking: Gates, node: Node) -> dict[str, Any]:
         """The node is back, and has caught up; or why it does not come back."""
-        facts = {"changed": False, "node": node.name, "unit": diagnosing.unit_of(node)}
+        facts = {"changed": False, "node": node.name, "unit": diagnosis.unit_of(node)}
         if self._task.check_mode:
             return facts
         began = self._task.args.get("began") or {}
-        start = Began(node, int(began.get("since", 0)), int(began.get("log_size", 0)))
+        start = StartMark(node, int(began.get("since", 0)), int(began.get("log_size", 0)))
         roll.come_back([start], _Host(self), Display().display, asking.patience, lambda: asking.after_start(node))
         return facts
 
@@ -101,11 +101,11 @@ class _Host:
     def __init__(self, action: ActionModule) -> None:
         self._action = action
 
-    def run(self, command: str, *, stdin: Mapping[str, str], only: Iterable[str], **_: Any) -> dict[str, Answer]:
+    def run(self, command: str, *, stdin: Mapping[str, str], only: Iterable[str], **_: Any) -> dict[str, CommandResult]:
         """The answer of the one host there is."""
         return {name: self.ask(name, command, stdin=stdin[name]) for name in only}
 
-    def ask(self, _name: str, command: str, *, stdin: str, **_: Any) -> Answer:
+    def ask(self, _name: str, command: str, *, stdin: str, **_: Any) -> CommandResult:
         """Its answer."""
         said = self._action._low_level_execute_command(command, in_data=stdin.encode())
-        return Answer(said["rc"], said["stdout"], said["stderr"])
+        return CommandResult(said["rc"], said["stdout"], said["stderr"])

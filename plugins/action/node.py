@@ -9,11 +9,11 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as reading
-from ansible_collections.kcluster.kafka.plugins.plugin_utils import wanted
+from ansible_collections.kcluster.kafka.plugins.plugin_utils import node_request
 
 from kcluster.model.node import Kind
-from kcluster.plan import texts
-from kcluster.render import File
+from kcluster.plan import file_diff
+from kcluster.render import RenderedFile
 
 _OF_KAFKA = (Kind.ZOOKEEPER, Kind.CONTROLLER, Kind.BROKER)
 _NONE: dict[str, Any] = {"changed": False, "changes": [], "started": [], "stopped": [], "restart_needed": {}}
@@ -27,7 +27,7 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         host = str((task_vars or {})["inventory_hostname"])
         found = reading.cluster(task_vars or {})
-        nodes = [wanted.Wanted.of(found, node) for node in reading.nodes(found, host, self._kinds())]
+        nodes = [node_request.NodeRequest.of(found, node) for node in reading.nodes(found, host, self._kinds())]
         if not nodes:
             return dict(_NONE)
         arguments = {**self._task.args, "wanted": json.dumps([node.told for node in nodes])}
@@ -44,7 +44,7 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(f"{', '.join(unknown)} is no kind of node\ntry: one of {', '.join(Kind)}")
         return tuple(map(Kind, asked))
 
-    def _shown(self, nodes: list[wanted.Wanted], answer: dict[str, Any]) -> dict[str, Any]:
+    def _shown(self, nodes: list[node_request.NodeRequest], answer: dict[str, Any]) -> dict[str, Any]:
         """The module's answer for people: the raw texts, which hold secrets, stay here."""
         differing, kept = answer.pop("differing", []), answer.pop("kept", {})
         if self._play_context.diff or self._task.diff:
@@ -62,7 +62,7 @@ class ActionModule(ActionBase):
         return answer
 
 
-def _diff(nodes: list[wanted.Wanted], differing: list[dict[str, Any]]) -> Iterator[dict[str, str]]:
+def _diff(nodes: list[node_request.NodeRequest], differing: list[dict[str, Any]]) -> Iterator[dict[str, str]]:
     """What differs as Ansible shows it: texts with their secrets hidden, then owner, group and mode."""
     files = {file.path: file for node in nodes for file in node.files}
     for thing in differing:
@@ -73,8 +73,8 @@ def _diff(nodes: list[wanted.Wanted], differing: list[dict[str, Any]]) -> Iterat
             yield _entry(f"owner and mode of {path}", now and f"{now}\n", f"{thing['wanted']}\n")
 
 
-def _texts(file: File, text: str | None) -> tuple[str, str]:
-    before, after = (one and f"{texts.hidden(file.role, one).rstrip()}\n" for one in (text or "", file.text))
+def _texts(file: RenderedFile, text: str | None) -> tuple[str, str]:
+    before, after = (one and f"{file_diff.hidden(file.role, one).rstrip()}\n" for one in (text or "", file.text))
     return (before, f"{after}(a secret changes)\n") if before == after else (before, after)
 
 

@@ -14,8 +14,8 @@ from ansible.utils.display import Display
 from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as reading
 
 from kcluster.errors import KclusterError
-from kcluster.model.engine import SparkRelease
-from kcluster.releases import engine, tarball
+from kcluster.model.spark_cluster import SparkRelease
+from kcluster.releases import spark_archive, tarball
 
 RECEIVER = Path(__file__).resolve().parents[1] / "module_utils" / "release.py"
 
@@ -47,7 +47,7 @@ class ActionModule(ActionBase):
 
     def _install(self, wanted, install_dir, answer):
         spark = isinstance(wanted, SparkRelease)
-        make = engine.tarball if spark else tarball.tarball
+        make = spark_archive.tarball if spark else tarball.tarball
         try:
             tar = make(wanted, display.v)
         except KclusterError as problem:

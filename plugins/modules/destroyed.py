@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.kcluster.kafka.plugins.module_utils.destroying import survey, take_away
+from ansible_collections.kcluster.kafka.plugins.module_utils.removal import survey, take_away
 
 DOCUMENTATION = r"""
 module: destroyed

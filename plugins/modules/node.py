@@ -80,7 +80,7 @@ RUN = "/run"
 KINDS = ["zookeeper", "controller", "broker", "spark-master", "spark-worker"]
 
 
-class Host:
+class NodeHost:
     """What is to be done on this host, one thing after the other."""
 
     def __init__(self, module, nodes, units):
@@ -214,7 +214,7 @@ def main():
     }
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
     nodes = json.loads(module.params["wanted"])
-    host = Host(module, nodes, Units(module.run_command, [node["unit"] for node in nodes]))
+    host = NodeHost(module, nodes, Units(module.run_command, [node["unit"] for node in nodes]))
     try:
         found = host.bring_up(module.params["state"] == "started")
     except (RefusedError, OSError) as problem:

@@ -17,12 +17,12 @@ if _OWN.is_dir() and str(_OWN) not in sys.path:
     sys.path.insert(0, str(_OWN))  # the collection brings the package; beside an installed kcluster it comes first
 
 from kcluster import inventory  # noqa: E402
+from kcluster.config.file_paths import paths  # noqa: E402
+from kcluster.config.unit_titles import of_another  # noqa: E402
 from kcluster.errors import KclusterError  # noqa: E402
+from kcluster.inventory.schema import VARIABLES  # noqa: E402
 from kcluster.model.cluster import Cluster, Part  # noqa: E402
 from kcluster.model.node import Kind, Node  # noqa: E402
-from kcluster.model.words import WORDS  # noqa: E402
-from kcluster.variables.places import paths  # noqa: E402
-from kcluster.variables.titles import of_another  # noqa: E402
 
 _OF_ROLES = {"kafka_install_java"}
 """Words that a role takes from wherever they are given."""
@@ -35,7 +35,7 @@ def cluster(task_vars: Mapping[str, Any]) -> Cluster:
     try:
         loaded = inventory.load(_source(task_vars))
         _no_words_of_plays(task_vars, loaded.data)
-        return inventory.understood(loaded)
+        return inventory.cluster_of(loaded)
     except KclusterError as problem:
         raise failure(problem) from problem
 
@@ -89,7 +89,7 @@ def _no_words_besides() -> None:
     from ansible.parsing.dataloader import DataLoader
     from ansible.utils.vars import load_extra_vars
 
-    given = sorted(set(load_extra_vars(DataLoader())) & set(WORDS))
+    given = sorted(set(load_extra_vars(DataLoader())) & set(VARIABLES))
     if given:
         raise AnsibleActionFail(f"{', '.join(given)}: given with -e, but the inventory says it\ntry: write it there")
 
@@ -99,7 +99,7 @@ def _no_words_of_plays(task_vars: Mapping[str, Any], data: Mapping[str, Any]) ->
     host = str(task_vars.get("inventory_hostname", ""))
     groups = [group.get("vars", {}) for name, group in data.items() if name != "_meta"]
     levels = [data["_meta"]["hostvars"].get(host, {}), *groups]
-    given = {word: _plain(task_vars[word]) for word in WORDS if word in task_vars and word not in _OF_ROLES}
+    given = {word: _plain(task_vars[word]) for word in VARIABLES if word in task_vars and word not in _OF_ROLES}
     said = {word: [_plain(level[word]) for level in levels if word in level] for word in given}
     if besides := sorted(word for word, value in given.items() if value not in said[word]):
         raise AnsibleActionFail(

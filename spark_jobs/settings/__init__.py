@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.settings import avro
-from spark_jobs.settings.reading import Findings, build, nearest
+from spark_jobs.settings.reading import SettingsFindings, build, nearest
 
 JOBS = {
     "alerts": "Trucks that left their area, stand still or are silent; each incident once, into a topic.",
@@ -29,7 +29,7 @@ def read(written: Any, job: str = "", beside: Path = Path()) -> tuple[Any, list[
     job = str(written.get("job", job))
     if job not in JOBS:
         return None, [f"job: there is no job {job or '(none named)'}{nearest(job, JOBS)}"]
-    findings = Findings()
+    findings = SettingsFindings()
     try:
         written = avro.inlined(written, beside)
     except (OSError, UnicodeDecodeError) as problem:

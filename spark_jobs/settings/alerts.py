@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from spark_jobs.settings import ingest
-from spark_jobs.settings.common import Batch, Format, duration, milliseconds
+from spark_jobs.settings.common import Batch, RecordFormat, duration, milliseconds
 
 NEEDED = ("truck_id", "lat", "lon", "time")
 """The columns that a record must have, from `format.schema` or `columns`."""
@@ -97,7 +97,7 @@ class Handful(Batch):
 
 
 @dataclass(frozen=True)
-class Settings:
+class AlertsSettings:
     """The whole file."""
 
     job: str
@@ -128,8 +128,8 @@ class Settings:
     alerts: str = ""
     """The topic for the alerts; empty: the first topic's name and .alerts."""
     batch: Handful = field(default_factory=Handful)
-    format: Format = field(
-        default_factory=lambda: Format(
+    format: RecordFormat = field(
+        default_factory=lambda: RecordFormat(
             schema={"truck_id": "string", "lat": "double", "lon": "double", "time": "timestamp"}
         )
     )
@@ -149,10 +149,10 @@ class Settings:
         """Where the alerts go."""
         return self.alerts or f"{self.topics[0]}.alerts"
 
-    def reading(self) -> ingest.Settings:
+    def reading(self) -> ingest.IngestSettings:
         """How the records are read and judged: as `ingest` does it."""
         clock = f"time <= least(_timestamp, current_timestamp()) + interval {milliseconds(self.ahead)} milliseconds"
-        return ingest.Settings(
+        return ingest.IngestSettings(
             job="ingest",
             topics=self.topics,
             name=self.name,

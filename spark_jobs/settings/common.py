@@ -40,7 +40,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Format:
+class RecordFormat:
     """What the records are."""
 
     kind: Literal["json", "csv", "avro", "raw"] = "json"

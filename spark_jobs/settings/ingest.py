@@ -10,7 +10,7 @@ from spark_jobs.settings.source import Source
 
 
 @dataclass(frozen=True)
-class Sink:
+class SinkSettings:
     """Where the rows go."""
 
     format: Literal["parquet", "delta", "iceberg"] = "parquet"
@@ -26,11 +26,11 @@ class Sink:
 
 
 @dataclass(frozen=True)
-class Settings(Source):
+class IngestSettings(Source):
     """The whole file; what it says of reading is in source.py."""
 
     name: str = "ingest"
-    sink: Sink = field(default_factory=Sink)
+    sink: SinkSettings = field(default_factory=SinkSettings)
     dead_letters: str = ""
     """The topic for records that do not fit; empty: the first topic's name and .dead-letters."""
 

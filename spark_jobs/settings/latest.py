@@ -24,7 +24,7 @@ class Fields:
 
 
 @dataclass(frozen=True)
-class Sink:
+class LatestSinkSettings:
     """Where the file `latest.json` goes."""
 
     path: str = ""
@@ -33,7 +33,7 @@ class Sink:
 
 
 @dataclass(frozen=True)
-class Settings(Source):
+class LatestSettings(Source):
     """The whole file; what it says of reading is in source.py."""
 
     name: str = "latest"
@@ -44,7 +44,7 @@ class Settings(Source):
     forget: str = "30d"
     """A truck is forgotten when it has said nothing for that long, by the newest position of all."""
     fields: Fields = field(default_factory=Fields)
-    sink: Sink = field(default_factory=Sink)
+    sink: LatestSinkSettings = field(default_factory=LatestSinkSettings)
 
     def check(self) -> Iterator[str]:
         """What does not fit together."""

@@ -13,7 +13,7 @@ from typing import Any
 NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-class Findings(list[str]):
+class SettingsFindings(list[str]):
     """What is wrong with a file, a line each: "sink.path: must be text"."""
 
     def add(self, where: str, problem: str) -> None:
@@ -28,7 +28,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else f"; there are: {', '.join(known)}"
 
 
-def build(kind: Any, written: Any, where: str, findings: Findings) -> Any:
+def build(kind: Any, written: Any, where: str, findings: SettingsFindings) -> Any:
     """An instance of the dataclass from a mapping; None where something is wrong."""
     if not isinstance(written, dict):
         findings.add(where or "the file", "must hold keys and values")
@@ -46,7 +46,7 @@ def build(kind: Any, written: Any, where: str, findings: Findings) -> Any:
     return kind(**values) if len(findings) == before else None
 
 
-def _value(kind: Any, written: Any, where: str, findings: Findings) -> Any:
+def _value(kind: Any, written: Any, where: str, findings: SettingsFindings) -> Any:
     """The value of one key, or a finding."""
     if is_dataclass(kind):
         return build(kind, written, f"{where}.", findings)
@@ -63,27 +63,27 @@ def _value(kind: Any, written: Any, where: str, findings: Findings) -> Any:
     return _plain(kind, written, where, findings)
 
 
-def _one_of(allowed: tuple[str, ...], written: Any, where: str, findings: Findings) -> Any:
+def _one_of(allowed: tuple[str, ...], written: Any, where: str, findings: SettingsFindings) -> Any:
     if written not in allowed:
         findings.add(where, f"{written} is not possible{nearest(str(written), allowed)}")
     return written
 
 
-def _several(kind: Any, written: Any, where: str, findings: Findings) -> Any:
+def _several(kind: Any, written: Any, where: str, findings: SettingsFindings) -> Any:
     if not isinstance(written, list) or not written:
         findings.add(where, "must be a list with at least one entry")
         return ()
     return tuple(_value(kind, one, f"{where}[{number}]", findings) for number, one in enumerate(written))
 
 
-def _mapping(kind: Any, written: Any, where: str, findings: Findings) -> Any:
+def _mapping(kind: Any, written: Any, where: str, findings: SettingsFindings) -> Any:
     if not isinstance(written, dict):
         findings.add(where, "must hold keys and values")
         return {}
     return {str(key): _value(kind, one, f"{where}.{key}", findings) for key, one in written.items()}
 
 
-def _plain(kind: Any, written: Any, where: str, findings: Findings) -> Any:
+def _plain(kind: Any, written: Any, where: str, findings: SettingsFindings) -> Any:
     written = _text(written) if kind is str else written
     fits = isinstance(written, kind) or (kind is float and isinstance(written, int))
     if not fits or (isinstance(written, bool) and kind is not bool):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from spark_jobs.settings.common import REASONS, Batch, Format, check_name, duration, instant, reserved
+from spark_jobs.settings.common import REASONS, Batch, RecordFormat, check_name, duration, instant, reserved
 
 INSTANT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)?)?")
 
@@ -30,7 +30,7 @@ class Source:
     when_data_is_gone: Literal["stop", "continue"] = "stop"
     """When retention deleted records before they were read."""
     batch: Batch = field(default_factory=Batch)
-    format: Format = field(default_factory=Format)
+    format: RecordFormat = field(default_factory=RecordFormat)
     columns: dict[str, str] = field(default_factory=dict)
     """Further columns as SQL: {event_date: to_date(event_time)}. A value that the expression cannot take becomes null;
     whole numbers that are too large wrap, as in Java: `try_multiply` and its like make null of them.

@@ -12,7 +12,7 @@ BEGIN = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrucksSettings:
     """The whole file."""
 
     job: str

@@ -83,7 +83,7 @@ def test_a_wrong_command_line_is_told_in_one_line(
 def test_a_check_that_does_not_hold_is_a_no(capsys: pytest.CaptureFixture[str]) -> None:
     checks = Checks("cluster x", [Check("controller", True, "1"), Check("brokers", False, "expected 3, observed 2")])
     assert checks.exit_code == ExitCode.NO
-    show.result(checks, show.Format.TABLE)
+    show.result(checks, show.OutputFormat.TABLE)
     assert capsys.readouterr().out == (
         "RESULT  CHECK       DETAIL\n"
         "ok      controller  1\n"

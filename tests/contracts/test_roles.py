@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 import yaml
 
-from kcluster.model.words import GROUPS, WORDS, Type
+from kcluster.inventory.schema import GROUPS, VARIABLES, VariableType
 
 ROLES = ("host", "kafka", "release", "spark", "zookeeper")
 OF_THE_CLI = {"kafka_topics", "kafka_client_properties"}
 """Words that no host is told."""
 TYPES = {
-    Type.INTEGER: "int",
-    Type.PORT: "int",
-    Type.BOOLEAN: "bool",
-    Type.PROPERTIES: "dict",
-    Type.HEAP: "str",
-    Type.PATH: "path",
-    Type.TEXT: "str",
-    Type.SECRET: "str",
+    VariableType.INTEGER: "int",
+    VariableType.PORT: "int",
+    VariableType.BOOLEAN: "bool",
+    VariableType.PROPERTIES: "dict",
+    VariableType.HEAP: "str",
+    VariableType.PATH: "path",
+    VariableType.TEXT: "str",
+    VariableType.SECRET: "str",
 }
 
 
@@ -45,12 +45,12 @@ def test_an_argument_is_a_word_of_its_type_or_has_a_default(project: Path, role:
         if name in own:
             assert option["default"] == own[name]
         else:
-            assert option["type"] == TYPES.get(WORDS[name].type, option["type"]), name
+            assert option["type"] == TYPES.get(VARIABLES[name].type, option["type"]), name
 
 
 def test_every_word_that_hosts_are_told_is_an_argument(project: Path) -> None:
     told = {name for role in ROLES for name in options(project, role)}
-    assert set(WORDS) - told == OF_THE_CLI
+    assert set(VARIABLES) - told == OF_THE_CLI
 
 
 def test_the_groups_of_provision_are_those_of_the_inventory(project: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kcluster import inventory, render
-from kcluster.model import properties
+from kcluster.config import property_tables
 from kcluster.model.cluster import Part
 from kcluster.model.node import Node
 from kcluster.render import Role
@@ -56,7 +56,7 @@ def test_a_broker_without_zookeeper_is_tried_for_ever(project: Path) -> None:
 def test_a_broker_without_a_controller_is_tried_for_ever(project: Path, case: str) -> None:
     part, broker = of(project, case)[1]
     assert REGISTRATION not in text(part, broker, Role.CONFIG)
-    waits = properties.table(part.release.version)[REGISTRATION].default
+    waits = property_tables.table(part.release.version)[REGISTRATION].default
     interval, burst, pause = limits(part, broker)
     assert burst * (int(waits or 0) // 1000 + pause) > interval
 

@@ -31,7 +31,7 @@ from kcluster import inventory, show
 from kcluster.clients.ssh import Connections
 from kcluster.errors import KclusterError
 from kcluster.inventory.logins import logins
-from kcluster.operations.locking import locked
+from kcluster.rollout.cluster_lock import locked
 path, silence, words = Path(sys.argv[1]), float(sys.argv[2]), ["kcluster", "provision", "-i", sys.argv[1]]
 try:
     with Connections(logins(inventory.load(path))) as hosts:

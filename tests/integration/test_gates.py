@@ -11,10 +11,10 @@ import pytest
 from kcluster import local
 from kcluster.errors import RefusedError
 from kcluster.model.node import Kind
-from kcluster.operations import gates, roll
-from kcluster.operations.dynamic import apply_dynamic
-from kcluster.operations.gates import Gates
 from kcluster.plan import Dynamic
+from kcluster.rollout import gates, roll
+from kcluster.rollout.dynamic_config import apply_dynamic
+from kcluster.rollout.gates import Gates
 
 SAFE = ("-p", "3", "-r", "3", "--config", "min.insync.replicas=2")
 

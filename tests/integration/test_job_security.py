@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from kcluster.context import Target
-from kcluster.operations.dynamic import apply_dynamic
-from kcluster.operations.gates import Gates
 from kcluster.operations.plan import of as planned
 from kcluster.plan import Dynamic
+from kcluster.rollout.dynamic_config import apply_dynamic
+from kcluster.rollout.gates import Gates
 from tests.secured import NAME, Secured, secured
-from tests.unit.plan.seen import running
+from tests.unit.plan.observed_hosts import running
 
 INGEST = """\
 job: ingest

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from kcluster.model.release import Release
-from kcluster.releases import launch, tables
+from kcluster.releases import launch_scripts, tables
 from kcluster.releases.fetch import fetch
 
 
@@ -88,7 +88,10 @@ def test_every_script_starts_a_class_that_the_release_has(version: str) -> None:
     release = Release(version)
     home = fetch(release, print)
     present = {name for jar in (home / "libs").glob("*.jar") for name in zipfile.ZipFile(jar).namelist()}
-    wanted = {**launch.classes(release), **{name: values["class"] for name, values in launch.servers(release).items()}}
+    wanted = {
+        **launch_scripts.classes(release),
+        **{name: values["class"] for name, values in launch_scripts.servers(release).items()},
+    }
     missing = [
         name for name, java_class in wanted.items() if java_class.split()[0].replace(".", "/") + ".class" not in present
     ]

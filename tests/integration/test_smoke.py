@@ -14,9 +14,9 @@ from confluent_kafka.admin import NewTopic
 
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.errors import ExitCode
-from kcluster.model.verdict import Flaw
-from kcluster.operations.handover import Group, Handover
 from kcluster.operations.smoke import PREFIX, smoke
+from kcluster.smoke.group_failover import FailoverGroup, GroupFailover
+from kcluster.smoke.verdict import Flaw
 from tests.integration.losing import lose_records
 
 TWO_LISTENERS = """
@@ -125,13 +125,13 @@ def test_a_whole_partition_that_vanished_is_noticed(live: Any) -> None:
 
 def test_a_commit_that_was_lost_is_noticed(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     kafka = Kafka(live.bootstrap)
-    resume = Group._resume
+    resume = FailoverGroup._resume
 
-    def forgotten(group: Group, *known: Any) -> Handover:
+    def forgotten(group: FailoverGroup, *known: Any) -> GroupFailover:
         kafka.wait(kafka.admin.delete_consumer_groups([group.name])[group.name])
         return resume(group, *known)
 
-    monkeypatch.setattr(Group, "_resume", forgotten)
+    monkeypatch.setattr(FailoverGroup, "_resume", forgotten)
     verdict = smoke(kafka, timeout=120, messages=90)
     assert [(fault.flaw, fault.partition) for fault in verdict.verdict.faults] == [
         (Flaw.NOT_RESUMED, partition) for partition in range(3)

@@ -10,7 +10,7 @@ import uuid
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kcluster.clients.ansible.surroundings import collections
+from kcluster.clients.ansible.run_environment import collections
 from tests.lab.lab import Lab
 from tests.lab.machine import labs
 

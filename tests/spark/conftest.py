@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from kcluster.clients.spark import archive, connector, line, runtime
+from kcluster.clients.spark import connector, driver_class_archive, runtime, submit_command
 from tests import progress
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ Found = TypeVar("Found")
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One local session for all tests, with the settings of the jobs."""
-    from spark_jobs.session import session
-    from spark_jobs.settings.ingest import Sink
-    from spark_jobs.sinks import needs
+    from spark_jobs.ingest.sinks import needs
+    from spark_jobs.runtime.session import session
+    from spark_jobs.settings.ingest import SinkSettings
 
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     small = {
@@ -44,7 +44,7 @@ def spark() -> Iterator[SparkSession]:
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.showConsoleProgress": "false",
     }
-    formats = needs(Sink("delta")) | needs(Sink("iceberg"))
+    formats = needs(SinkSettings("delta")) | needs(SinkSettings("iceberg"))
     jars = ",".join(str(jar) for asked in EVERY for jar in connector.extra(print, asked))
     made = session("tests", {**small, **formats, "spark.jars": jars, "spark.log.level": "ERROR"})
     yield made
@@ -88,13 +88,15 @@ class Job:
             **settings,
             "sink": {"path": str(self.table), **settings.get("sink", {})},
         }
-        (folder / line.PROPERTIES).write_text(line.properties(runtime.require(), {"spark.ui.enabled": "false"}))
+        (folder / submit_command.PROPERTIES).write_text(
+            submit_command.properties(runtime.require(), {"spark.ui.enabled": "false"})
+        )
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, *options: str) -> subprocess.Popen[bytes]:
         """Start it as the leader of a process group."""
         (self.folder / "job.json").write_text(json.dumps(self.settings))
-        command = line.submit(runtime.require(), self.jars, "local[2]", self.folder, self.bootstrap)
+        command = submit_command.submit(runtime.require(), self.jars, "local[2]", self.folder, self.bootstrap)
         command = command.with_options(*options)
         with (self.folder / "driver.log").open("ab") as log:
             environment = {**os.environ, **command.environment}
@@ -145,7 +147,7 @@ class Job:
 @pytest.fixture(scope="session")
 def sooner() -> None:
     """The archive of classes: made once, it takes a third off the start of each driver."""
-    archive.make(runtime.require(), wait=True)
+    driver_class_archive.make(runtime.require(), wait=True)
 
 
 @pytest.fixture

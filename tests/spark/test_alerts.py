@@ -19,10 +19,10 @@ from confluent_kafka.admin import AdminClient
 
 from kcluster.clients.processes import Process, left_after
 from spark_jobs import settings
-from spark_jobs.alerts import Office, described
-from spark_jobs.folder import Folder
-from spark_jobs.incidents import Alert, Fix, Watch
-from spark_jobs.memory import Memory
+from spark_jobs.fleet.alerts import Office, described
+from spark_jobs.fleet.incidents import Alert, Fix, IncidentTracker
+from spark_jobs.runtime.checkpoint_state import CheckpointState
+from spark_jobs.runtime.folder import Folder
 from tests import progress
 from tests.integration.conftest import Live
 from tests.spark.conftest import until
@@ -166,7 +166,7 @@ class Job:
 
 def expected(job: Job, sent: list[tuple[str, Fix]]) -> list[Alert]:
     """What is to be told of these positions; in the end all trucks are silent, which only a quiet topic tells."""
-    watch = Watch(settings.read(yaml.safe_load(job.file.read_text()))[0])
+    watch = IncidentTracker(settings.read(yaml.safe_load(job.file.read_text()))[0])
     return watch.take([(truck, 0, [fix]) for truck, fix in sent], Counter(), more=False) + watch.quiet(3_600_000)
 
 
@@ -235,7 +235,7 @@ def test_a_step_that_was_cut_off_anywhere_is_told_once(
 
     def office() -> Office:
         """What a new process begins with."""
-        begun = Office(asked, Memory(Folder(spark, str(tmp_path)), "alerts"), client)
+        begun = Office(asked, CheckpointState(Folder(spark, str(tmp_path)), "alerts"), client)
         begun.open()
         return begun
 
@@ -248,7 +248,7 @@ def test_a_step_that_was_cut_off_anywhere_is_told_once(
     start = round(time.time() * 1000) - 60_000
     one, two = record("t", (start, *FAR)), record("t", (start + 7_000, *HOME))
     with monkeypatch.context() as patch:
-        patch.setattr(Memory, "write", crash)  # before anything was written down
+        patch.setattr(CheckpointState, "write", crash)  # before anything was written down
         with pytest.raises(CrashError):
             office().take(batch(spark, one, two), 0)
     assert alerts() == []
@@ -281,7 +281,7 @@ def test_a_step_that_was_cut_off_anywhere_is_told_once(
 
 def test_an_alert_says_in_words_what_happened() -> None:
     asked, _ = settings.read({**FILE, "topics": ["trucks"]})
-    watch = Watch(asked)
+    watch = IncidentTracker(asked)
     watch.take([("t", 0, [(0, *FAR)])], Counter(), more=False)
     (alert,) = watch.quiet(6_000)
     assert described(alert) == {

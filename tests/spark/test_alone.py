@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from kcluster import jobs
-from kcluster.clients.spark.line import program
-from kcluster.operations.job import places
-from spark_jobs import alone
-from spark_jobs.causes import Refused
+from kcluster.clients.spark.submit_command import program
+from kcluster.jobs import locations, registry
+from spark_jobs.runtime import process_lock
+from spark_jobs.runtime.error_causes import RefusedJobError
 
 HOLD = """\
 import sys, time
@@ -30,39 +29,39 @@ time.sleep(600)
 def test_a_folder_and_a_checkpoint_have_one_driver_until_it_dies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(alone, "WITHIN", 0.2)
+    monkeypatch.setattr(process_lock, "WITHIN", 0.2)
     command = [sys.executable, "-c", HOLD, str(program().parent.parent), str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
         assert driver.stdout
         assert driver.stdout.readline() == "held\n"
-        with pytest.raises(Refused, match="the job one runs already"):
-            alone.in_folder(tmp_path, "one")
-        alone.in_folder(tmp_path, "two")  # another job may report to the same folder
-        with pytest.raises(Refused, match=r"the checkpoint .* is in use by a job that runs") as refused:
-            alone.on_checkpoint(str(tmp_path / "checkpoint"))
+        with pytest.raises(RefusedJobError, match="the job one runs already"):
+            process_lock.lock_folder(tmp_path, "one")
+        process_lock.lock_folder(tmp_path, "two")  # another job may report to the same folder
+        with pytest.raises(RefusedJobError, match=r"the checkpoint .* is in use by a job that runs") as refused:
+            process_lock.lock_checkpoint(str(tmp_path / "checkpoint"))
         assert "a checkpoint and a sink of its own" in refused.value.advice
-        locks = [tmp_path / "one.lock", tmp_path / "checkpoint" / places.LOCK]
-        assert [jobs.in_use(lock) for lock in locks] == [True, True]  # as the CLI sees it
+        locks = [tmp_path / "one.lock", tmp_path / "checkpoint" / locations.LOCK]
+        assert [registry.in_use(lock) for lock in locks] == [True, True]  # as the CLI sees it
         driver.kill()
-        assert not jobs.in_use(locks[0], within=10)
-    assert [jobs.in_use(lock) for lock in (*locks, tmp_path / "none.lock")] == [False, False, False]
-    alone.in_folder(tmp_path, "one")
-    alone.on_checkpoint(str(tmp_path / "checkpoint"))
+        assert not registry.in_use(locks[0], within=10)
+    assert [registry.in_use(lock) for lock in (*locks, tmp_path / "none.lock")] == [False, False, False]
+    process_lock.lock_folder(tmp_path, "one")
+    process_lock.lock_checkpoint(str(tmp_path / "checkpoint"))
 
 
 def test_checkpoints_elsewhere_and_none_are_not_locked_and_a_file_in_place_of_a_lock_is_told(tmp_path: Path) -> None:
-    alone.on_checkpoint("s3a://bucket/checkpoint")
-    alone.on_checkpoint("")
-    (tmp_path / alone.CHECKPOINT).mkdir()
-    with pytest.raises(Refused, match="cannot be locked: Is a directory"):
-        alone.on_checkpoint(str(tmp_path))
+    process_lock.lock_checkpoint("s3a://bucket/checkpoint")
+    process_lock.lock_checkpoint("")
+    (tmp_path / process_lock.CHECKPOINT).mkdir()
+    with pytest.raises(RefusedJobError, match="cannot be locked: Is a directory"):
+        process_lock.lock_checkpoint(str(tmp_path))
 
 
 def test_a_second_driver_leaves_the_folder_of_the_first_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "job.json"
     file.write_text(json.dumps({"job": "trucks", "name": "drive", "topics": ["t"]}))
     (tmp_path / "state.json").write_text("{}")
-    alone.in_folder(tmp_path, "drive")
+    process_lock.lock_folder(tmp_path, "drive")
     command = [sys.executable, str(program()), str(file), "--folder", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.splitlines()) == (

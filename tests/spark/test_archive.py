@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 
-from kcluster.clients.spark import archive, runtime
+from kcluster.clients.spark import driver_class_archive, runtime
 
 
 def test_the_jvm_of_a_driver_takes_the_archive_of_classes(sooner: None) -> None:
     here = runtime.require()
-    options = (
-        f"{archive.options(here, '').split()[0]} -Xshare:on -XX:+UseParallelGC"  # an archive that does not fit is fatal
-    )
+    archive = driver_class_archive.options(here, "").split()[0]
+    options = f"{archive} -Xshare:on -XX:+UseParallelGC"  # an archive that does not fit is fatal
     command = [str(here.submit), "--driver-java-options", options, "--version"]
     environment = {**os.environ, "JAVA_HOME": str(here.java_home), "SPARK_HOME": str(here.spark_home)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)

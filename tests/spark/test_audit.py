@@ -13,11 +13,13 @@ import pytest
 from confluent_kafka import Producer
 
 from kcluster.clients.kafka import Kafka
-from spark_jobs import audit, journal, owner, settings
-from spark_jobs.balance import SPAN, Offsets, Partition
-from spark_jobs.causes import Refused
-from spark_jobs.folder import Folder
-from spark_jobs.topics import Topics
+from spark_jobs import settings
+from spark_jobs.ingest import audit, batch_journal
+from spark_jobs.ingest.offset_sets import SPAN, OffsetSet, PartitionAudit
+from spark_jobs.runtime import checkpoint_owner
+from spark_jobs.runtime.error_causes import RefusedJobError
+from spark_jobs.runtime.folder import Folder
+from spark_jobs.runtime.topic_reader import TopicReader
 from tests.integration.conftest import Live
 from tests.integration.losing import lose_records
 from tests.spark.conftest import Job
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def offsets(*ranges: tuple[int, int]) -> Offsets:
-    made = Offsets()
+def offsets(*ranges: tuple[int, int]) -> OffsetSet:
+    made = OffsetSet()
     for start, end in ranges:
         made.add_range(start, end)
     return made
@@ -44,9 +46,9 @@ def test_offsets_are_sets_across_buckets() -> None:
 
 
 def test_a_partition_tells_what_does_not_balance() -> None:
-    whole = Partition("t", 1, offsets((0, 10)), offsets((0, 4), (6, 9)), offsets((4, 6), (9, 10)))
+    whole = PartitionAudit("t", 1, offsets((0, 10)), offsets((0, 4), (6, 9)), offsets((4, 6), (9, 10)))
     assert list(whole.problems()) == []
-    broken = Partition("t", 1, offsets((0, 10)), offsets((0, 5), (20, 21)), offsets((4, 6)), {2}, offsets((6, 8)))
+    broken = PartitionAudit("t", 1, offsets((0, 10)), offsets((0, 5), (20, 21)), offsets((4, 6)), {2}, offsets((6, 8)))
     assert list(broken.problems()) == [
         "t partition 1: 2 missing, offsets 8-9",
         "t partition 1: twice: 2, 4",
@@ -65,18 +67,18 @@ def test_a_hundred_descriptions_become_one_and_a_cut_off_folding_is_taken_up(
 ) -> None:
     table = Folder(spark, str(tmp_path))
     for number in range(250):
-        table.save(journal.description(number), {**batch(number, number * 10, number * 10 + 10), "files": []})
-    folder = tmp_path / journal.BATCHES
+        table.save(batch_journal.description(number), {**batch(number, number * 10, number * 10 + 10), "files": []})
+    folder = tmp_path / batch_journal.BATCHES
     before = {name: (folder / name).read_text() for name in ("000000007.json",)}
     for number in (99, 100, 200):
-        journal.fold(table, number)
+        batch_journal.fold(table, number)
     assert len(list(folder.glob("*.json"))) == 52
     (folder / "000000007.json").write_text(before["000000007.json"])  # as if it had not been deleted any more
-    told = journal.batches(table)
+    told = batch_journal.batches(table)
     assert [(each["first"], each["batch"]) for each in told[:3]] == [(0, 99), (100, 199), (200, 200)]
     assert (told[0]["ranges"], told[0]["read"]) == ({"t": {"0": [0, 1000]}}, 1000)
-    assert (journal.newest(table), journal.load(table, 199)["first"]) == (249, 100)
-    journal.fold(table, 200)
+    assert (batch_journal.newest(table), batch_journal.load(table, 199)["first"]) == (249, 100)
+    batch_journal.fold(table, 200)
     assert not (folder / "000000007.json").exists()
 
 
@@ -84,17 +86,17 @@ def test_holes_between_batches_are_not_folded_away(spark: SparkSession, tmp_path
     table = Folder(spark, str(tmp_path))
     for number in range(100):
         start = number * 10 + (number > 50)
-        table.save(journal.description(number), {**batch(number, start, number * 10 + 10), "files": []})
-    journal.fold(table, 100)
-    assert len(journal.batches(table)) == 100
+        table.save(batch_journal.description(number), {**batch(number, start, number * 10 + 10), "files": []})
+    batch_journal.fold(table, 100)
+    assert len(batch_journal.batches(table)) == 100
 
 
 def test_without_a_checkpoint_nothing_is_said_to_balance(spark: SparkSession, tmp_path: Path) -> None:
     told = {"job": "ingest", "topics": ["t"], "format": {"kind": "raw"}, "sink": {"path": str(tmp_path / "table")}}
     read, wrong = settings.read({**told, "name": "never", "checkpoint": str(tmp_path / "checkpoint")})
     assert not wrong
-    nobody = Topics("never", {"bootstrap.servers": "127.0.0.1:1"})
-    with pytest.raises(Refused, match=f"there is no checkpoint at {tmp_path}/checkpoint"):
+    nobody = TopicReader("never", {"bootstrap.servers": "127.0.0.1:1"})
+    with pytest.raises(RefusedJobError, match=f"there is no checkpoint at {tmp_path}/checkpoint"):
         audit.audit(spark, read, nobody)
 
 
@@ -103,10 +105,10 @@ def test_headers_of_others_among_the_dead_letters_may_be_any_bytes(monkeypatch: 
         def headers(self) -> list[tuple[str, bytes | None]]:
             return [("trace", b"\xff\x00"), ("reason", "größer".encode()), ("none", None)]
 
-    monkeypatch.setattr("spark_jobs.topics._partitions", lambda *_: [0])
-    monkeypatch.setattr("spark_jobs.topics._ends", lambda *_: (0, 1))
-    monkeypatch.setattr("spark_jobs.topics._messages", lambda *_: [Message()])
-    told = Topics("reader", {"bootstrap.servers": "127.0.0.1:1"}).letters("t.dead-letters")
+    monkeypatch.setattr("spark_jobs.runtime.topic_reader._partitions", lambda *_: [0])
+    monkeypatch.setattr("spark_jobs.runtime.topic_reader._ends", lambda *_: (0, 1))
+    monkeypatch.setattr("spark_jobs.runtime.topic_reader._messages", lambda *_: [Message()])
+    told = TopicReader("reader", {"bootstrap.servers": "127.0.0.1:1"}).letters("t.dead-letters")
     assert list(told) == [{"trace": "\ufffd\x00", "reason": "größer", "none": ""}]
 
 
@@ -129,7 +131,7 @@ def test_the_audit_balances_and_names_what_is_damaged(
     assert job.audit()["ok"]
     read, wrong = settings.read(job.settings)
     assert not wrong
-    topics = Topics(job.settings["name"], {"bootstrap.servers": live.bootstrap})
+    topics = TopicReader(job.settings["name"], {"bootstrap.servers": live.bootstrap})
 
     def told() -> dict[str, Any]:
         return audit.audit(spark, read, topics)
@@ -154,7 +156,7 @@ def test_the_audit_balances_and_names_what_is_damaged(
     assert any(each["duplicates"] for each in told()["partitions"])
     (job.table / "again.parquet").unlink()
 
-    descriptions = sorted((job.table / journal.BATCHES).glob("*.json"))
+    descriptions = sorted((job.table / batch_journal.BATCHES).glob("*.json"))
     for number, sentence in (
         (0, "nothing describes batch 0"),
         (1, "nothing describes batch 1"),
@@ -183,7 +185,9 @@ def test_the_audit_balances_and_names_what_is_damaged(
     file.unlink()
     assert not told()["ok"]
 
-    Folder(spark, str(job.checkpoint)).save(owner.FILE, {"topic_ids": {"audited": "of a topic that is gone"}})
+    Folder(spark, str(job.checkpoint)).save(
+        checkpoint_owner.FILE, {"topic_ids": {"audited": "of a topic that is gone"}}
+    )
     assert told()["cause"].startswith("audited was deleted and created again since this job read it")
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from kcluster import jobs
 from kcluster.clients.processes import Process
-from kcluster.jobs import Record
+from kcluster.jobs import registry
+from kcluster.jobs.registry import JobRecord
 from tests.spark.browser import Browser, browser
 
 DEAD = Process(2**22 + 1, 1)
@@ -40,7 +40,7 @@ class Desk:
     def lives(self, process: Process | None = None) -> None:
         """The record of the job; without a process it is of this one, which lives."""
         started = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
-        record = Record(
+        record = JobRecord(
             job="latest",
             name=self.name,
             cluster="prod",
@@ -55,11 +55,11 @@ class Desk:
             command="spark-submit",
             process=process or Process(os.getpid(), started),
         )
-        jobs.save(self.folder / "record.json", asdict(record))
+        registry.save(self.folder / "record.json", asdict(record))
 
     def is_(self, state: str, **more: Any) -> None:
         """What the job told of itself."""
-        jobs.save(self.folder / "state.json", {"state": state, "at": time.time(), **more})
+        registry.save(self.folder / "state.json", {"state": state, "at": time.time(), **more})
 
     def trucks(self, *trucks: Mapping[str, Any], lag: int = 0) -> None:
         """What the job wrote, each truck so many seconds ago."""
@@ -68,7 +68,7 @@ class Desk:
             instant = time.gmtime(time.time() - truck.pop("ago", 0))
             truck["time"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", instant)
         self.sink.mkdir(parents=True, exist_ok=True)
-        jobs.save(self.sink / "latest.json", {"as_of": time.time(), "batch": 1, "lag": lag, "trucks": told})
+        registry.save(self.sink / "latest.json", {"as_of": time.time(), "batch": 1, "lag": lag, "trucks": told})
 
     def command(self, *args: str) -> list[str]:
         """The command line of the dashboard."""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from spark_jobs import ingest, journal, settings, sinks, transform
-from spark_jobs.causes import Refused
-from spark_jobs.folder import Folder
+from spark_jobs import settings
+from spark_jobs.ingest import batch_journal, job, sinks, transform
+from spark_jobs.runtime.error_causes import RefusedJobError
+from spark_jobs.runtime.folder import Folder
 from tests.spark.feeding import POISON
 
 if TYPE_CHECKING:
@@ -99,15 +100,15 @@ def test_a_batch_cut_off_at_any_step_is_finished_by_the_next_run(
         first, second = (sinks.of(spark, told.sink, folder) for folder in (mortal, Folder(spark, table)))
         first.prepare(columns)
         try:
-            ingest.ingest(frame, 0, told, first, checkpoint, box)  # type: ignore[arg-type]
+            job.ingest(frame, 0, told, first, checkpoint, box)  # type: ignore[arg-type]
             cut = False
         except Cut:
             cut = True
-        ingest.ingest(frame, 0, told, second, checkpoint, box)  # type: ignore[arg-type]
+        job.ingest(frame, 0, told, second, checkpoint, box)  # type: ignore[arg-type]
         found = sorted(row["n"] for row in spark.read.format(format).load(table).collect())
         assert found == [*range(10), *range(13, 30)], f"after {steps} steps"
         assert sorted(box.letters) == [(10, "unreadable"), (11, "empty"), (12, "bad_position")]
-        assert Folder(spark, table).files(journal.STAGED) == []
+        assert Folder(spark, table).files(batch_journal.STAGED) == []
         if not cut:
             break
     assert steps >= (5 if format == "parquet" else 3)  # described, moved, and two folders removed
@@ -116,7 +117,7 @@ def test_a_batch_cut_off_at_any_step_is_finished_by_the_next_run(
 def test_a_batch_of_poison_goes_out_a_few_letters_at_a_time(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "LETTERS", 10)
+    monkeypatch.setattr(job, "LETTERS", 10)
     begun(tmp_path / "checkpoint", 95)
     table, box = Folder(spark, str(tmp_path / "table")), Box()
     asked: list[str] = []
@@ -125,11 +126,11 @@ def test_a_batch_of_poison_goes_out_a_few_letters_at_a_time(
     frame = records(spark, [b"{oops"] * 95)
     sink = sinks.of(spark, told.sink, table)
     checkpoint = Folder(spark, str(tmp_path / "checkpoint"))
-    batch = ingest.ingest(frame, 0, told, sink, checkpoint, box)  # type: ignore[arg-type]
-    assert ingest._counts(batch) == {"records": 95, "rows": 0, "dead": 95}  # not what a folded file would say
+    batch = job.ingest(frame, 0, told, sink, checkpoint, box)  # type: ignore[arg-type]
+    assert job._counts(batch) == {"records": 95, "rows": 0, "dead": 95}  # not what a folded file would say
     assert sorted(box.letters) == [(offset, "unreadable") for offset in range(95)]
     assert len([name for name in asked if "dead" in name and name.endswith(".parquet")]) >= 10
-    description = table.load(journal.description(0))
+    description = table.load(batch_journal.description(0))
     assert (description["read"], description["rows"], description["dead"]) == (95, 0, 95)
 
 
@@ -147,11 +148,11 @@ def test_what_fits_at_one_look_and_not_at_the_other_stops_the_job(spark: SparkSe
     sink.prepare(judged.schema)
     assert sink.write(judged, "c", 0).rows == 20
     for most in (19, 21):
-        with pytest.raises(Refused, match=f"20 records of the batch were written as rows, .* {most} fit"):
-            ingest.ingest(frame, 0, told(most), sink, checkpoint, Box())  # type: ignore[arg-type]
-    assert journal.newest(table) == -1
-    batch = ingest.ingest(frame, 0, told(20), sink, checkpoint, Box())  # type: ignore[arg-type]
-    assert ingest._counts(batch) == {"records": 30, "rows": 20, "dead": 9}
+        with pytest.raises(RefusedJobError, match=f"20 records of the batch were written as rows, .* {most} fit"):
+            job.ingest(frame, 0, told(most), sink, checkpoint, Box())  # type: ignore[arg-type]
+    assert batch_journal.newest(table) == -1
+    batch = job.ingest(frame, 0, told(20), sink, checkpoint, Box())  # type: ignore[arg-type]
+    assert job._counts(batch) == {"records": 30, "rows": 20, "dead": 9}
 
 
 def test_a_batch_that_another_checkpoint_described_and_a_file_that_is_gone_stop_the_job(
@@ -161,27 +162,29 @@ def test_a_batch_that_another_checkpoint_described_and_a_file_that_is_gone_stop_
     frame, told = records(spark, [b'{"n":1}'] * 3), settings.read(FILE)[0]
     table, checkpoint = Folder(spark, str(tmp_path / "table")), Folder(spark, str(tmp_path / "checkpoint"))
     sink = sinks.of(spark, told.sink, table)
-    batch = ingest.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
-    ingest.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
+    batch = job.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
+    job.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
     table.remove(batch["files"][0][1])
-    with pytest.raises(Refused, match=r"_kcluster/staged/0/.* is gone, and was not moved to .*batch-000000000-0000"):
-        ingest.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
-    table.save(journal.description(0), {**batch, "checkpoint": "another"})
-    with pytest.raises(Refused, match="has a batch 0 of another checkpoint"):
-        ingest.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
+    with pytest.raises(
+        RefusedJobError, match=r"_kcluster/staged/0/.* is gone, and was not moved to .*batch-000000000-0000"
+    ):
+        job.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
+    table.save(batch_journal.description(0), {**batch, "checkpoint": "another"})
+    with pytest.raises(RefusedJobError, match="has a batch 0 of another checkpoint"):
+        job.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
 
 
 def test_only_a_job_that_stops_for_deleted_records_is_told_that_they_ended_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(when: str) -> list[str]:
         read, wrong = settings.read({**FILE, "when_data_is_gone": when})
         assert not wrong
-        return ingest._gone(read, {"bootstrap.servers": "127.0.0.1:1"}, cast("Folder", None))
+        return job._gone(read, {"bootstrap.servers": "127.0.0.1:1"}, cast("Folder", None))
 
     def nobody(*_: object) -> list[str]:
         raise KafkaException(KafkaError(KafkaError._TRANSPORT))
 
-    monkeypatch.setattr("spark_jobs.offsets.reached", lambda _: {})
-    monkeypatch.setattr("spark_jobs.topics.Topics.gone", lambda *_: ["t partition 0 offsets 1-2"])
+    monkeypatch.setattr("spark_jobs.runtime.batch_offsets.reached", lambda _: {})
+    monkeypatch.setattr("spark_jobs.runtime.topic_reader.TopicReader.gone", lambda *_: ["t partition 0 offsets 1-2"])
     assert (asked("stop"), asked("continue")) == (["t partition 0 offsets 1-2"], [])
-    monkeypatch.setattr("spark_jobs.topics.Topics.gone", nobody)
+    monkeypatch.setattr("spark_jobs.runtime.topic_reader.TopicReader.gone", nobody)
     assert asked("stop") == []

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs import journal, owner, ready, settings, sinks
-from spark_jobs.causes import Refused, cause
-from spark_jobs.folder import Folder
+from spark_jobs import settings
+from spark_jobs.ingest import batch_journal, prechecks, sinks
+from spark_jobs.runtime import checkpoint_owner
+from spark_jobs.runtime.error_causes import RefusedJobError, cause
+from spark_jobs.runtime.folder import Folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,8 +27,8 @@ def check(spark: SparkSession, place: Path, **more: Any) -> str:
     assert not wrong
     try:
         sink = sinks.of(spark, read.sink, Folder(spark, str(place / "table")))
-        ready.check(spark, read, sink, Folder(spark, str(place / "checkpoint")))
-    except Refused as problem:
+        prechecks.check(spark, read, sink, Folder(spark, str(place / "checkpoint")))
+    except RefusedJobError as problem:
         return str(problem) if problem.advice else "refused without a way out"
     return ""
 
@@ -74,7 +76,7 @@ def test_columns_may_come_when_the_file_says_so_and_never_go_or_change(spark: Sp
 
 def test_a_table_and_a_checkpoint_that_do_not_belong_together_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     table, checkpoint = Folder(spark, str(tmp_path / "table")), tmp_path / "checkpoint"
-    table.save(journal.description(0), {"first": 0, "batch": 0, "checkpoint": "one", "files": []})
+    table.save(batch_journal.description(0), {"first": 0, "batch": 0, "checkpoint": "one", "files": []})
     assert check(spark, tmp_path) == "the sink holds batches up to 0 of another checkpoint"
     for folder in ("offsets", "commits"):
         (checkpoint / folder).mkdir(parents=True)
@@ -101,30 +103,30 @@ def test_a_checkpoint_is_noted_as_the_jobs_on_any_file_system_and_refused_to_oth
 ) -> None:
     checkpoint, older = Folder(spark, str(tmp_path)), {**MINE}
     del older["topic_ids"]
-    owner.claim(checkpoint, {})
-    assert checkpoint.load(owner.FILE) is None
+    checkpoint_owner.claim(checkpoint, {})
+    assert checkpoint.load(checkpoint_owner.FILE) is None
     (tmp_path / "sources" / "0").mkdir(parents=True)  # where a job begins that has read nothing yet
-    checkpoint.save(owner.FILE, {**older, "topics": ["wrong"]})
-    owner.claim(checkpoint, {**MINE, "topics": ["wrong"]})
+    checkpoint.save(checkpoint_owner.FILE, {**older, "topics": ["wrong"]})
+    checkpoint_owner.claim(checkpoint, {**MINE, "topics": ["wrong"]})
     assert (tmp_path / "sources").exists()
-    owner.claim(checkpoint, MINE)
-    assert (checkpoint.load(owner.FILE), (tmp_path / "sources").exists()) == (MINE, False)
+    checkpoint_owner.claim(checkpoint, MINE)
+    assert (checkpoint.load(checkpoint_owner.FILE), (tmp_path / "sources").exists()) == (MINE, False)
     (tmp_path / "offsets").mkdir()
     (tmp_path / "offsets" / "0").write_text('v1\n{}\n{"t":{"0":5}}')
-    owner.claim(checkpoint, MINE)
+    checkpoint_owner.claim(checkpoint, MINE)
     for other, words in (
         ({"topics": ["u"]}, "belongs to another job: topics is ['t'] there, and ['u'] here"),
         ({"cluster_id": "two"}, "belongs to another job: cluster id is one there, and two here"),
         ({"topic_ids": {"t": "new"}}, "t was deleted and created again since this job read it"),
     ):
-        with pytest.raises(Refused, match=re.escape(words)):
-            owner.claim(checkpoint, {**MINE, **other})
+        with pytest.raises(RefusedJobError, match=re.escape(words)):
+            checkpoint_owner.claim(checkpoint, {**MINE, **other})
     for before in (older, None):  # older versions knew no ids, and noted nothing on other file systems
-        checkpoint.remove(owner.FILE)
+        checkpoint.remove(checkpoint_owner.FILE)
         if before:
-            checkpoint.save(owner.FILE, before)
-        owner.claim(checkpoint, MINE)
-        assert checkpoint.load(owner.FILE) == MINE
+            checkpoint.save(checkpoint_owner.FILE, before)
+        checkpoint_owner.claim(checkpoint, MINE)
+        assert checkpoint.load(checkpoint_owner.FILE) == MINE
 
 
 def test_a_folder_with_files_of_others_is_no_sink(spark: SparkSession, tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs import ready, settings, sinks
-from spark_jobs.causes import Refused
-from spark_jobs.folder import Folder
+from spark_jobs import settings
+from spark_jobs.ingest import prechecks, sinks
+from spark_jobs.runtime.error_causes import RefusedJobError
+from spark_jobs.runtime.folder import Folder
 from tests.integration.conftest import Live
 from tests.spark.conftest import Job, until
 from tests.spark.feeding import Feed
@@ -21,7 +22,7 @@ from tests.spark.proof import balances, holds, reached, topic
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from spark_jobs.sinks.base import Sink
+    from spark_jobs.ingest.sinks.base import Sink
 
 LOGS = {"delta": "_delta_log/*.json", "iceberg": "metadata/v*.metadata.json"}
 """What a commit adds to a table of the format."""
@@ -43,7 +44,7 @@ def ready_sink(spark: SparkSession, place: Path, schema: dict[str, str], **sink:
     read, wrong = settings.read({"job": "ingest", "topics": ["t"], "format": {"schema": schema}, "sink": sink})
     assert not wrong
     made = sinks.of(spark, read.sink, Folder(spark, str(place / "table")))
-    ready.check(spark, read, made, Folder(spark, str(place / "checkpoint")))
+    prechecks.check(spark, read, made, Folder(spark, str(place / "checkpoint")))
     return made
 
 
@@ -60,7 +61,7 @@ def test_a_table_takes_a_batch_once_and_columns_when_the_file_says_so(
     for _ in range(2):
         assert sink.write(rows, "one", 0).rows == 1
     wider = {**SCHEMA, "speed": "double"}
-    with pytest.raises(Refused, match="the table has no column speed"):
+    with pytest.raises(RefusedJobError, match="the table has no column speed"):
         ready_sink(spark, tmp_path, wider, format=format)
     sink = ready_sink(spark, tmp_path, wider, format=format, new_columns="add")
     more = spark.createDataFrame([("b", 2.5, 9.0, *ROW)], f"id string, lat double, speed double, {COORDINATES}")
@@ -69,9 +70,9 @@ def test_a_table_takes_a_batch_once_and_columns_when_the_file_says_so(
     assert table is not None
     found = table.select("id", "speed", "_partition", "_offset").orderBy("id").collect()
     assert [tuple(each) for each in found] == [("a", None, 0, 7), ("b", 9.0, 0, 7)]
-    with pytest.raises(Refused, match=f"the table is {format}, and the job's file says parquet"):
+    with pytest.raises(RefusedJobError, match=f"the table is {format}, and the job's file says parquet"):
         ready_sink(spark, tmp_path, wider)
-    with pytest.raises(Refused, match="the sink holds batches up to 1 of another checkpoint"):
+    with pytest.raises(RefusedJobError, match="the sink holds batches up to 1 of another checkpoint"):
         ready_sink(spark, tmp_path, wider, format=format)
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcluster.clients.processes import Process, left_after
-from spark_jobs import positions, settings
-from spark_jobs.positions import Position, load, merged, write
+from spark_jobs import settings
+from spark_jobs.fleet import positions
+from spark_jobs.fleet.positions import TruckPosition, load, merged, write
 from tests import progress
 from tests.integration.conftest import Live
 from tests.spark.conftest import until
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 NOON = 1_790_000_000_000_000
 
 
-def at(id: str, time: int, offset: int = 0, **other: Any) -> Position:
-    return Position(**{"id": id, "lat": 50.0, "lon": 10.0, "time": NOON + time, "offset": offset, **other})
+def at(id: str, time: int, offset: int = 0, **other: Any) -> TruckPosition:
+    return TruckPosition(**{"id": id, "lat": 50.0, "lon": 10.0, "time": NOON + time, "offset": offset, **other})
 
 
 def test_the_newest_position_wins_in_whatever_order_and_however_often_they_come() -> None:
@@ -111,7 +112,7 @@ def rows(spark: SparkSession, *values: str | None) -> dict[str | None, Any]:
     """The newest positions of a batch of records with the offsets 0, 1, 2, ..."""
     from pyspark.sql import functions as sql
 
-    from spark_jobs import transform
+    from spark_jobs.ingest import transform
 
     written = {"job": "latest", "topics": ["t"], "format": {"schema": SCHEMA}, "fields": {"speed": "speed"}}
     wish, findings = settings.read({**written, "rules": {"known": "truck_id != 'ghost'"}})

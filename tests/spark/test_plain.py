@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from kcluster.clients.spark import connector, runtime
-from kcluster.operations.job import settings
+from kcluster.jobs import job_file
 from tests.integration.conftest import Live
 from tests.spark.conftest import PATIENCE
 
@@ -24,7 +24,7 @@ def test_the_documented_line_runs_the_example_as_it_is(live: Live, tmp_path: Pat
         "spark-submit": runtime.require().submit,
         "CONNECTOR_JARS": ",".join(map(str, connector.jars(print))),
         "spark_jobs/run.py": project / "spark_jobs" / "run.py",
-        "ingest.yml": settings.example("ingest"),
+        "ingest.yml": job_file.example("ingest"),
         "HOST:PORT": live.bootstrap,
     }
     words = [str(meant.get(word, word)) for word in line.split()]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from spark_jobs.causes import told
-from spark_jobs.publisher import Message, Publisher
-from spark_jobs.topics import Topics
+from spark_jobs.runtime.error_causes import told
+from spark_jobs.runtime.publisher import NumberedMessage, Publisher
+from spark_jobs.runtime.topic_reader import TopicReader
 from tests.integration.conftest import Live
 from tests.spark.conftest import until
 
@@ -20,11 +20,11 @@ def publisher(kraft: Live, topic: str, log: str) -> Publisher:
 
 
 def say(publisher: Publisher, number: int, value: bytes = b"x") -> None:
-    publisher.send(lambda: [Message(value, None, {"log": publisher.log, "number": str(number)})], number)
+    publisher.send(lambda: [NumberedMessage(value, None, {"log": publisher.log, "number": str(number)})], number)
 
 
 def said(kraft: Live, topic: str) -> list[dict[str, str]]:
-    return list(Topics("reader", {"bootstrap.servers": kraft.bootstrap}).letters(topic))
+    return list(TopicReader("reader", {"bootstrap.servers": kraft.bootstrap}).letters(topic))
 
 
 def heard(kraft: Live, topic: str) -> list[str]:

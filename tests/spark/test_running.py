@@ -10,8 +10,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from spark_jobs.desk import Desk
-from spark_jobs.running import Batches, Stopping, follow
+from spark_jobs.runtime.job_dir import JobDir
+from spark_jobs.runtime.streaming_query import Batches, Stopping, follow
 
 
 class Query:
@@ -85,7 +85,7 @@ def test_a_batch_that_fails_while_the_job_stops_is_told(tmp_path: Path) -> None:
             work()
 
     def run() -> str:
-        return follow(query, Desk(tmp_path), batches, lambda _: {})
+        return follow(query, JobDir(tmp_path), batches, lambda _: {})
 
     working = threading.Thread(target=batch)
     working.start()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as sql
 
-from spark_jobs import transform
+from spark_jobs.ingest import transform
 from spark_jobs.settings import alerts
-from spark_jobs.settings.common import Format
-from spark_jobs.settings.ingest import Settings, Sink
+from spark_jobs.settings.common import RecordFormat
+from spark_jobs.settings.ingest import IngestSettings, SinkSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -22,9 +22,11 @@ NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 TRUCK = {"id": "string", "lat": "double", "n": "int", "at": "timestamp"}
 
 
-def settings(schema: dict[str, str] | None = None, kind: Any = "json", **more: Any) -> Settings:
+def settings(schema: dict[str, str] | None = None, kind: Any = "json", **more: Any) -> IngestSettings:
     form = {name: more.pop(name) for name in ("options", "unknown_fields", "avro_schema", "header") if name in more}
-    return Settings("ingest", ("t",), format=Format(kind, TRUCK if schema is None else schema, **form), **more)
+    return IngestSettings(
+        "ingest", ("t",), format=RecordFormat(kind, TRUCK if schema is None else schema, **form), **more
+    )
 
 
 def kafka(spark: SparkSession, *values: bytes | str | None) -> DataFrame:
@@ -35,13 +37,13 @@ def kafka(spark: SparkSession, *values: bytes | str | None) -> DataFrame:
     )
 
 
-def reasons(spark: SparkSession, settings: Settings, *values: bytes | str | None) -> list[str | None]:
+def reasons(spark: SparkSession, settings: IngestSettings, *values: bytes | str | None) -> list[str | None]:
     judged = transform.judged(kafka(spark, *values), settings)
     # Only that: Python has no name for some times that a record may tell.
     return [row["_reason"] for row in judged.orderBy("_offset").select("_reason").collect()]
 
 
-def rows(spark: SparkSession, settings: Settings, *values: bytes | str | None) -> list[Row]:
+def rows(spark: SparkSession, settings: IngestSettings, *values: bytes | str | None) -> list[Row]:
     return transform.rows(transform.judged(kafka(spark, *values), settings)).orderBy("_offset").collect()
 
 
@@ -91,7 +93,7 @@ def test_unknown_fields_are_a_reason_when_the_file_says_so(spark: SparkSession) 
 
 
 def test_a_row_has_its_columns_and_where_it_came_from(spark: SparkSession) -> None:
-    told = settings(columns={"day": "to_date(at)", "twice": "n * 2"}, sink=Sink(partition_by=("_date",)))
+    told = settings(columns={"day": "to_date(at)", "twice": "n * 2"}, sink=SinkSettings(partition_by=("_date",)))
     (row,) = rows(spark, told, "{bad", '{"id":"a","lat":1.5,"n":7,"at":"2026-11-17T23:00:00Z"}')
     coordinates = {"_topic": "t", "_partition": 3, "_offset": 41, "_timestamp": NOON.replace(tzinfo=None)}
     written = {"id": "a", "lat": 1.5, "n": 7, "at": datetime(2026, 11, 17, 23), "day": date(2026, 11, 17), "twice": 14}
@@ -118,7 +120,7 @@ def test_a_time_that_no_clock_of_a_truck_tells_is_none_for_alerts(spark: SparkSe
         "2026-11-18T12:02:00Z": "clock_ahead",
     }
     values = [json.dumps({"truck_id": "t", "lat": 1.5, "lon": 2.5, "time": time}) for time in times]
-    asked = alerts.Settings("alerts", ("t",), silent=alerts.Silent())
+    asked = alerts.AlertsSettings("alerts", ("t",), silent=alerts.Silent())
     told = reasons(spark, asked.reading(), *values, '{"truck_id":"t","lat":1.5,"lon":2.5}')
     assert told == [*times.values(), "no_time"]
 

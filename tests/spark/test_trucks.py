@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from spark_jobs import settings
-from spark_jobs.fleet import FAULTS, TOWNS, distance, reports, spoilt
+from spark_jobs.fleet.simulation import FAULTS, TOWNS, distance, reports, spoilt
 from tests import progress
 from tests.integration.conftest import Live
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from kcluster.results import StepState
-from kcluster.show.board import Board
+from kcluster.show.board import ProgressBoard
 
 LONG = "Bring the Kafka release onto the host, and a sentence that is far too long for a narrow terminal"
 
@@ -28,7 +28,7 @@ class Terminal(io.StringIO):
         return lines
 
 
-def run(board: Board) -> None:
+def run(board: ProgressBoard) -> None:
     board.phase("check")
     board.say("warning: h1: little memory")
     board.phase("apply")
@@ -37,14 +37,14 @@ def run(board: Board) -> None:
     board.step("h1", LONG, StepState.CHANGED)
 
 
-def run_half(board: Board) -> None:
+def run_half(board: ProgressBoard) -> None:
     run(board)
     raise ValueError("half way")
 
 
 def test_without_a_terminal_phases_and_changes_are_lines():
     out = io.StringIO()
-    with Board(out) as board:
+    with ProgressBoard(out) as board:
         run(board)
     assert out.getvalue().splitlines() == [
         "check ...",
@@ -57,7 +57,7 @@ def test_without_a_terminal_phases_and_changes_are_lines():
 def test_on_a_terminal_finished_phases_stay_and_hosts_go(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     out = Terminal()
-    with Board(out) as board:
+    with ProgressBoard(out) as board:
         run(board)
         working = out.screen
     assert working[-3].startswith("....  apply")
@@ -73,6 +73,6 @@ def test_on_a_terminal_finished_phases_stay_and_hosts_go(monkeypatch):
 
 def test_what_was_going_on_when_it_failed_stays_on_the_screen():
     out = Terminal()
-    with pytest.raises(ValueError, match="half"), Board(out) as board:
+    with pytest.raises(ValueError, match="half"), ProgressBoard(out) as board:
         run_half(board)
     assert [line[:10].split()[0] for line in out.screen[-2:]] == ["h1", "h2"]

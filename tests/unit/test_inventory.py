@@ -76,7 +76,7 @@ def test_a_cached_inventory_is_read_without_heavy_imports(hosts: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from kcluster import inventory; "
         f"inventory.read(Path({str(hosts)!r})); "
-        "print([m for m in ('yaml', 'subprocess', 'jinja2', 'kcluster.model.properties') if m in sys.modules])"
+        "print([m for m in ('yaml', 'subprocess', 'jinja2', 'kcluster.config.property_tables') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
@@ -119,9 +119,9 @@ def test_a_vaulted_value_is_opened_and_never_kept(hosts: Path, monkeypatch: pyte
     assert inventory.read(hosts).brokers[0].environment == {"GREETING": "hello"}
     assert not (tmp_path / "cache").exists()
     monkeypatch.delenv("ANSIBLE_VAULT_PASSWORD_FILE")
-    from kcluster.inventory import secrets
+    from kcluster.inventory import vault
 
-    secrets._decrypt.cache_clear()
+    vault._decrypt.cache_clear()
     with pytest.raises(InventoryError, match="cannot be opened") as caught:
         inventory.read(hosts)
     assert "ANSIBLE_VAULT_PASSWORD_FILE" in caught.value.resolution

@@ -27,7 +27,7 @@ OLD = Cluster("demo", Release("3.9.2"), Ensemble((SERVER,)), (BROKER,))
 NEW = Cluster("demo", Release("4.2.0"), Quorum((Controller(host=Host("c1", "c1"), id=3001),), "id"), (BROKER,))
 
 
-def by_role(files: tuple[render.File, ...]) -> dict[Role, render.File]:
+def by_role(files: tuple[render.RenderedFile, ...]) -> dict[Role, render.RenderedFile]:
     return {file.role: file for file in files}
 
 

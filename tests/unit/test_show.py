@@ -36,14 +36,14 @@ class Terminal(StringIO):
         return True
 
 
-def shown(value: Result, form: show.Format, out: StringIO | None = None) -> str:
+def shown(value: Result, form: show.OutputFormat, out: StringIO | None = None) -> str:
     out = out or StringIO()
     show.result(value, form, out=out)
     return out.getvalue()
 
 
 def test_a_grid_lines_up_and_leaves_out_columns_that_say_nothing() -> None:
-    assert shown(Fruit("apple", Colour.RED), show.Format.TABLE) == (
+    assert shown(Fruit("apple", Colour.RED), show.OutputFormat.TABLE) == (
         "NAME   COLOUR\napple  red\nfig    blue\ntwo fruits\n"
     )
 
@@ -54,27 +54,27 @@ def test_an_empty_grid_prints_nothing() -> None:
         def view(self) -> Iterable[Block]:
             yield Grid(("A",), [])
 
-    assert shown(Nothing(), show.Format.TABLE) == ""
+    assert shown(Nothing(), show.OutputFormat.TABLE) == ""
 
 
 def test_json_and_yaml_say_the_same() -> None:
     fruit = Fruit("äpple", Colour.RED)
-    assert json.loads(shown(fruit, show.Format.JSON)) == {"name": "äpple", "colour": "red"}
-    assert yaml.safe_load(shown(fruit, show.Format.YAML)) == {"name": "äpple", "colour": "red"}
+    assert json.loads(shown(fruit, show.OutputFormat.JSON)) == {"name": "äpple", "colour": "red"}
+    assert yaml.safe_load(shown(fruit, show.OutputFormat.YAML)) == {"name": "äpple", "colour": "red"}
 
 
 def test_colour_is_for_terminals_that_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     fruit = Fruit("apple", Colour.RED)
-    assert "\033[31mred\033[0m" in shown(fruit, show.Format.TABLE, Terminal())
-    assert "\033" not in shown(fruit, show.Format.TABLE)
+    assert "\033[31mred\033[0m" in shown(fruit, show.OutputFormat.TABLE, Terminal())
+    assert "\033" not in shown(fruit, show.OutputFormat.TABLE)
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\033" not in shown(fruit, show.Format.TABLE, Terminal())
+    assert "\033" not in shown(fruit, show.OutputFormat.TABLE, Terminal())
 
 
 def test_a_message_says_what_to_do_next() -> None:
-    assert shown(Message("done", ["then this"]), show.Format.TABLE) == "done\nthen this\n"
+    assert shown(Message("done", ["then this"]), show.OutputFormat.TABLE) == "done\nthen this\n"
 
 
 def test_a_suggested_command_names_the_inventory_that_was_given(capsys: pytest.CaptureFixture[str]) -> None:

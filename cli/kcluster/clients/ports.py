@@ -12,7 +12,7 @@ _LISTENING = "0A"
 
 
 @dataclass(frozen=True)
-class Holder:
+class PortHolder:
     """The process that listens on a port."""
 
     pid: int
@@ -81,14 +81,14 @@ class Reservation:
             mark.close()
 
 
-def holder(port: int) -> Holder | None:
+def holder(port: int) -> PortHolder | None:
     """Who listens on the port; None when nobody does or the system does not tell us."""
     sockets = _sockets(port)
     if not sockets:
         return None
     for process in Path("/proc").iterdir():
         if process.name.isdigit() and sockets & _open_sockets(process):
-            return Holder(int(process.name), _command(process))
+            return PortHolder(int(process.name), _command(process))
     return None
 
 

@@ -26,7 +26,7 @@ def list_(
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """List the brokers: address, rack, which is controller, release, partitions, leaders and size of the logs.
 
@@ -43,7 +43,7 @@ def config(
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Show what counts on a broker and where it comes from: its file (static), set while running (dynamic), default.
 

@@ -25,7 +25,7 @@ def check(
     every: Annotated[bool, typer.Option("--all", help="List the checks that are good as well.")] = False,
     yes: Yes = False,
     ask_become_pass: BecomePass = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Ask every host whether it is fit for its part of the cluster; exit 4 when one is not.
 
@@ -46,7 +46,7 @@ def check(
     """
     from kcluster.clients.ssh import Connections
     from kcluster.operations import check as operation
-    from kcluster.operations.check import repairing
+    from kcluster.rollout import host_repair
 
     target = Target(inventory=inventory, client_config=client_config, ask_become=ask_become_pass)
     cluster = replace(target.remote, client=target.client)
@@ -55,7 +55,7 @@ def check(
         if fix and checked.fixable:
             show.progress(f"to repair: {operation.described(checked.fixable)}")
             confirm("Repair them?", yes=yes)
-            repairing.repair(
+            host_repair.repair(
                 cluster,
                 hosts,
                 target.loaded.path,

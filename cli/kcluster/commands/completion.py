@@ -16,7 +16,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def completion(
-    shell: Annotated[Shell, typer.Argument(help="The shell.")], output: Output = show.Format.TABLE
+    shell: Annotated[Shell, typer.Argument(help="The shell.")], output: Output = show.OutputFormat.TABLE
 ) -> Script:
     """Print the completion script for bash, zsh or fish.
 

@@ -15,7 +15,7 @@ from kcluster.commands.options import Bootstrap, ClientConfig, Inventory
 from kcluster.context import Target
 from kcluster.errors import UsageError
 from kcluster.model.record import COLUMNS, RecordError, Shown, columns, template, to_json
-from kcluster.operations.consume import Reading, Start
+from kcluster.operations.consume import ConsumeRequest, StartPosition
 from kcluster.operations.consume import consume as read
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -83,7 +83,7 @@ def consume(
     "headers": [{"key": "h", "value": "x"}]}. null is null and "" is empty. Bytes that are not UTF-8 are given as
     base64 in key_base64 and value_base64. On lines a null is shown as null.
     """
-    reading = Reading(
+    reading = ConsumeRequest(
         start=start_of(from_beginning=from_beginning, offset=offset, group=group),
         partitions=_partitions(partition, group),
         group=group,
@@ -98,23 +98,23 @@ def consume(
     read(kafka, topic, reading, how, sys.stdout.buffer)
 
 
-def start_of(*, from_beginning: bool, offset: str | None, group: str | None) -> Start:
+def start_of(*, from_beginning: bool, offset: str | None, group: str | None) -> StartPosition:
     """Where reading begins, from the options that say so."""
     if offset is None:
-        return Start("beginning" if from_beginning else "end")
+        return StartPosition("beginning" if from_beginning else "end")
     if from_beginning or group:
         raise UsageError(
             f"--offset cannot be used with {'--from-beginning' if from_beginning else '--group'}",
             resolution="kcluster group reset GROUP moves a group" if group else "leave one of them out",
         )
     if offset in ("beginning", "start", "earliest"):
-        return Start("beginning")
+        return StartPosition("beginning")
     if offset in ("end", "latest"):
-        return Start("end")
+        return StartPosition("end")
     if offset.startswith("@"):
-        return Start("time", _milliseconds(offset[1:]))
+        return StartPosition("time", _milliseconds(offset[1:]))
     if re.fullmatch(r"-?\d{1,18}", offset):
-        return Start("last" if offset.startswith("-") else "offset", abs(int(offset)))
+        return StartPosition("last" if offset.startswith("-") else "offset", abs(int(offset)))
     raise UsageError(
         f"--offset {offset} is not a place in a topic", resolution="beginning, end, 1000, -10, @2026-01-31T12:00"
     )

@@ -24,7 +24,7 @@ def destroy(
     confirmed: Confirm = None,
     ask_become_pass: BecomePass = False,
     yes: Yes = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Remove a cluster from its hosts; its data stays unless you say otherwise.
 
@@ -50,7 +50,7 @@ def destroy(
         remains = operation.seen(cluster, hosts, delete_data=delete_data)
         if remains.nothing:
             return remains
-        show.result(remains, show.Format.TABLE, out=sys.stderr)
+        show.result(remains, show.OutputFormat.TABLE, out=sys.stderr)
         if delete_data:
             confirm_by_name(f"This deletes all data of {cluster.name}, for ever.", cluster.name, confirmed)
         else:

@@ -22,7 +22,7 @@ def down(
         bool, typer.Option("--delete-data", help="Delete the cluster and all its data; asks for its name.")
     ] = False,
     confirm: Confirm = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Stop a cluster on this machine; its data stays.
 

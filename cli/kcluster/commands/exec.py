@@ -46,7 +46,7 @@ def exec(
     become: Annotated[bool, typer.Option("--become/--no-become", help="Run it through sudo.")] = False,
     ask_become_pass: BecomePass = False,
     inventory: Inventory = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Run a command on the hosts of a cluster, all at once.
 

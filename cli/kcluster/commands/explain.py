@@ -20,7 +20,7 @@ def explain(
         str | None,
         typer.Argument(metavar="[ID]", autocompletion=complete.checks, help="The check; all are listed without one."),
     ] = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Tell the story of a check: why it matters and what to do.
 

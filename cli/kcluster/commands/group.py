@@ -10,7 +10,8 @@ import typer
 from kcluster import complete, show
 from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, Output, Yes, confirm
 from kcluster.context import Target
-from kcluster.operations.group import look, reset
+from kcluster.operations.group import describe as look
+from kcluster.operations.group import reset
 from kcluster.results import Result
 
 app = typer.Typer(
@@ -26,7 +27,7 @@ def list_(
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """List the consumer groups with their state and number of members."""
     return look.listing(Target(inventory, name, bootstrap, client_config).kafka)
@@ -39,7 +40,7 @@ def describe(
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Show a group's members, what each of them reads, and the lag of each partition and in total.
 
@@ -73,7 +74,7 @@ def reset_(
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Set from where a group goes on: shows from and to of each partition, asks, commits.
 
@@ -85,6 +86,6 @@ def reset_(
     planned = reset.plan(kafka, group, topics, to)
     if not planned.offsets:
         return planned
-    show.result(planned, show.Format.TABLE, out=sys.stderr)
+    show.result(planned, show.OutputFormat.TABLE, out=sys.stderr)
     confirm("Commit these offsets?", yes=yes)
     return reset.reset(kafka, planned)

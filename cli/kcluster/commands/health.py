@@ -45,7 +45,7 @@ def health(
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Go on, and print again whenever something changes.")] = False,
     ask_become_pass: BecomePass = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Say whether the cluster is healthy; exit 4 when it is not.
 

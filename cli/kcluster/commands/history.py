@@ -26,7 +26,7 @@ def history(
     last: Annotated[int, typer.Option("--last", min=1, metavar="N", help="How many of the newest runs.")] = 20,
     inventory: Inventory = None,
     name: Cluster = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result | None:
     """Show the runs that changed a cluster, and their steps.
 
@@ -48,7 +48,7 @@ def show_(
     number: Annotated[int, typer.Argument(metavar="N", help="The number of the run.")],
     inventory: Inventory = None,
     name: Cluster = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Tell one run step by step, by phase and host; `-o json` gives everything that was written down.
 

@@ -36,7 +36,7 @@ def init(
     controllers: Controllers = None,
     hosts: Hosts = "",
     name: ClusterName = "",
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Write a starter inventory that validates at once.
 
@@ -46,4 +46,4 @@ def init(
     Example: kcluster init inventories/demo --brokers 3 --hosts kafka1,kafka2,kafka3
     """
     named = [host.strip() for host in hosts.split(",")] if hosts else []
-    return operation.init(directory, operation.Wish(brokers, zookeepers, kraft, controllers, named, name))
+    return operation.init(directory, operation.InitRequest(brokers, zookeepers, kraft, controllers, named, name))

@@ -32,9 +32,9 @@ JobName = Annotated[
 
 
 @app.command("list")
-def list_(output: Output = show.Format.TABLE) -> Result:
+def list_(output: Output = show.OutputFormat.TABLE) -> Result:
     """List the jobs there are to run, and those that were submitted on this machine."""
-    from kcluster.operations.job import look
+    from kcluster.operations.job import status as look
 
     return look.listing()
 
@@ -42,7 +42,7 @@ def list_(output: Output = show.Format.TABLE) -> Result:
 @app.command()
 def validate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The job's YAML file.")],
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Check a job's file and report everything that is wrong with it at once; needs no Spark."""
     from kcluster.operations.job import validate as operation
@@ -94,7 +94,7 @@ def submit(
         Path | None,
         typer.Option("--client-config", metavar="FILE", help="Properties of a Java client: security, ..."),
     ] = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Start a job: checks file, brokers, topics, checkpoint and sink first; returns when it runs.
 
@@ -115,7 +115,9 @@ def submit(
     target = Target(inventory, name, bootstrap, client_config)
     cluster = bootstrap.partition(",")[0].replace(":", "_") if bootstrap else target.cluster.name
     engine = None if bootstrap else target.cluster.engine
-    wish = operation.Wish(job, config, job_name, master, engine, target.client, shared_path, once, follow, dry_run)
+    wish = operation.SubmitRequest(
+        job, config, job_name, master, engine, target.client, shared_path, once, follow, dry_run
+    )
     return operation.submit(target.kafka, cluster, wish, show.progress)
 
 
@@ -125,10 +127,10 @@ def status(
         str | None,
         typer.Argument(metavar="[NAME]", autocompletion=complete.submitted_jobs, help="One job in detail."),
     ] = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Show the jobs of this machine: state, last batch, lag, and what to do about one that ended badly."""
-    from kcluster.operations.job import look
+    from kcluster.operations.job import status as look
 
     return look.status(job)
 
@@ -140,7 +142,7 @@ def stop(
         bool, typer.Option("--now", help="In the middle of a batch; the next run does that batch again.")
     ] = False,
     timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="How long to wait for it.")] = 300.0,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Stop a job after the batch in hand, and wait until it has ended."""
     from kcluster.operations.job import stop as operation
@@ -153,12 +155,12 @@ def logs(
     job: JobName,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new lines until the job ends.")] = False,
     last: Annotated[int, typer.Option("--last", min=0, metavar="N", help="How many of the last lines.")] = 50,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Show the last lines of a job's log: the whole of what Spark says about a failure."""
     from kcluster.operations.job import logs as operation
 
-    if follow and output is not show.Format.TABLE:
+    if follow and output is not show.OutputFormat.TABLE:
         raise UsageError("lines that never end make no JSON or YAML", resolution="leave out --follow or --output")
     if follow and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # also into a pipe a line is there as soon as it is written
@@ -166,7 +168,7 @@ def logs(
 
 
 @app.command()
-def audit(job: JobName, output: Output = show.Format.TABLE) -> Result:
+def audit(job: JobName, output: Output = show.OutputFormat.TABLE) -> Result:
     """Reconcile: for each partition, records read against rows and dead letters; exit 4 when they differ."""
     from kcluster.operations.job import audit as operation
 
@@ -190,7 +192,7 @@ def dashboard(
     detach: Annotated[
         bool, typer.Option("--detach", "-d", help="In the background, until `kcluster job stop` ends it.")
     ] = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Show on a web page where each truck is now, from what the job `latest` writes.
 

@@ -35,7 +35,7 @@ def logs(
     inventory: Inventory = None,
     name: Name = None,
     ask_become_pass: BecomePass = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Show the last lines of the logs of a cluster.
 
@@ -52,7 +52,7 @@ def logs(
 
       kcluster logs zookeeper-1 --lines 200 -n small
     """
-    if follow and output is not show.Format.TABLE:
+    if follow and output is not show.OutputFormat.TABLE:
         raise UsageError("lines that never end make no JSON or YAML", resolution="leave out --follow or --output")
     if follow and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # also into a pipe a line is there as soon as it is written

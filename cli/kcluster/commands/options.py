@@ -11,8 +11,8 @@ from kcluster import complete, show
 from kcluster.errors import RefusedError, UsageError
 
 
-def _remember(ctx: typer.Context, form: show.Format) -> show.Format:
-    ctx.meta[show.Format] = form  # type: ignore[index]  # read once, by the root command
+def _remember(ctx: typer.Context, form: show.OutputFormat) -> show.OutputFormat:
+    ctx.meta[show.OutputFormat] = form  # type: ignore[index]  # read once, by the root command
     return form
 
 
@@ -22,7 +22,7 @@ def _named(inventory: Path | None) -> Path | None:
 
 
 Output = Annotated[
-    show.Format, typer.Option("--output", "-o", callback=_remember, help="The form of the result on stdout.")
+    show.OutputFormat, typer.Option("--output", "-o", callback=_remember, help="The form of the result on stdout.")
 ]
 
 Inventory = Annotated[

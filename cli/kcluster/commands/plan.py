@@ -18,7 +18,7 @@ def plan(
     inventory: Inventory = None,
     client_config: ClientConfig = None,
     ask_become_pass: BecomePass = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Show what provision would change on each host, and change nothing.
 

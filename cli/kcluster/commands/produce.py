@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from kcluster import complete, show
+from kcluster.clients.kafka.input_messages import Acks, Compression, Input, Sending
 from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, Output
 from kcluster.context import Target
 from kcluster.errors import UsageError
 from kcluster.model.record import Header, unescaped
-from kcluster.operations.messages import Acks, Compression, Input, Sending
 from kcluster.operations.produce import Produced
 from kcluster.operations.produce import produce as send
 
@@ -48,7 +48,7 @@ def produce(
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Produced:
     """Write lines or JSON records to a topic.
 

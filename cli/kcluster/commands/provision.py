@@ -41,7 +41,7 @@ def provision(
     client_config: ClientConfig = None,
     ask_become_pass: BecomePass = False,
     yes: Yes = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Bring the hosts to what the inventory says, and prove the cluster.
 
@@ -64,19 +64,19 @@ def provision(
     """
     from kcluster.clients.ssh import Connections
     from kcluster.operations import provision as operation
-    from kcluster.operations.gates import Gates
     from kcluster.operations.plan import accepted
-    from kcluster.show.board import Board
+    from kcluster.rollout.gates import Gates
+    from kcluster.show.board import ProgressBoard
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
     cluster = replace(accepted(target.loaded), client=target.client)
     hosts_meant = operation.known_hosts(cluster, limit or ())
 
     def agree(plan: Plan) -> None:
-        show.result(plan, show.Format.TABLE, out=sys.stderr)
+        show.result(plan, show.OutputFormat.TABLE, out=sys.stderr)
         confirm(f"Make these changes to {cluster.name}?", yes=yes)
 
-    with Connections(target.logins) as hosts, Board() as board:
+    with Connections(target.logins) as hosts, ProgressBoard() as board:
         task = operation.Task(
             inventory=target.loaded.path,
             cluster=cluster,

@@ -36,7 +36,7 @@ Version = Annotated[
 
 
 @app.command("list")
-def list_(output: Output = show.Format.TABLE) -> Result:
+def list_(output: Output = show.OutputFormat.TABLE) -> Result:
     """List the releases that are known, where they come from, and which are in the cache."""
     return operation.listing()
 
@@ -53,7 +53,7 @@ def fetch(
             help="cache, maven, url (Apache's archive), any URL, or a path; give it again for the next one to try.",
         ),
     ] = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Fetch a release into the cache, verified, or repair what is damaged of it.
 
@@ -70,7 +70,7 @@ def fetch(
 
 
 @app.command()
-def verify(version: Version, output: Output = show.Format.TABLE) -> Result:
+def verify(version: Version, output: Output = show.OutputFormat.TABLE) -> Result:
     """Read every file of a release in the cache; exit 4 and name what is wrong, missing or extra."""
     return operation.verify(version)
 
@@ -79,7 +79,7 @@ def verify(version: Version, output: Output = show.Format.TABLE) -> Result:
 def bundle(
     version: Version,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The archive to write, or the folder for it.")],
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Pack a release as Apache does, with its .sha512 beside it, for machines that reach no source.
 

@@ -35,7 +35,7 @@ def files(
     explain: Annotated[
         bool, typer.Option("--explain", help="Say of each line of the configuration where it comes from and why.")
     ] = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Show every file as it will land on the hosts, byte for byte; secrets as ********.
 

@@ -33,7 +33,7 @@ def restart(
     client_config: ClientConfig = None,
     ask_become_pass: BecomePass = False,
     yes: Yes = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Restart nodes one at a time, each when it is safe.
 
@@ -52,7 +52,7 @@ def restart(
     """
     from kcluster.clients.ssh import Connections
     from kcluster.operations import restart as operation
-    from kcluster.operations.gates import Gates
+    from kcluster.rollout.gates import Gates
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
     with Connections(target.logins) as hosts:

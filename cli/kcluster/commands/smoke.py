@@ -27,7 +27,7 @@ def smoke(
     timeout: Annotated[
         float, typer.Option(min=5, metavar="SECONDS", help="The time in which the proof must be done.")
     ] = 25.0,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Prove with real messages that nothing acknowledged is lost.
 

@@ -22,7 +22,7 @@ def start(
     client_config: ClientConfig = None,
     ask_become_pass: BecomePass = False,
     yes: Yes = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Start the nodes of a cluster that do not run.
 
@@ -37,7 +37,7 @@ def start(
     """
     from kcluster.clients.ssh import Connections
     from kcluster.operations import start as operation
-    from kcluster.operations.gates import Gates
+    from kcluster.rollout.gates import Gates
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
     with Connections(target.logins) as hosts:

@@ -18,7 +18,7 @@ def status(
     inventory: Inventory = None,
     name: Name = None,
     ask_become_pass: BecomePass = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Show the nodes of a cluster and whether they run; exit 4 when not all do.
 
@@ -35,7 +35,7 @@ def status(
 
       kcluster status -n small -o json
     """
-    if name is None and inventory is None and len(local.names()) > 1:
+    if name is None and inventory is None and len(local.cluster_names()) > 1:
         return operation.clusters()
     target = Target(inventory, name, ask_become=ask_become_pass)
     if name or not inventory or target.cluster.local:

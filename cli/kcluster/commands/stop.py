@@ -33,7 +33,7 @@ def stop(
     client_config: ClientConfig = None,
     ask_become_pass: BecomePass = False,
     yes: Yes = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Stop nodes of a cluster in order; their data stays.
 
@@ -48,7 +48,7 @@ def stop(
     """
     from kcluster.clients.ssh import Connections
     from kcluster.operations import stop as operation
-    from kcluster.operations.gates import Gates
+    from kcluster.rollout.gates import Gates
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
     with Connections(target.logins) as hosts:

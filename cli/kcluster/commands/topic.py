@@ -59,10 +59,10 @@ def list_(
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """List the topics with their numbers and a word where something is wrong."""
-    from kcluster.operations.topic import look
+    from kcluster.operations.topic import describe as look
 
     return look.listing(Target(inventory, name, bootstrap, client_config).kafka, internal=internal)
 
@@ -85,18 +85,18 @@ def describe(
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Show each partition: leader, replicas (the preferred one first), ISR, offline replicas, racks, offsets, size.
 
     Below a topic's name stand the properties that were set for it. The filters add up, and look at internal topics too.
     """
-    from kcluster.operations.topic import look
+    from kcluster.operations.topic import describe as look
 
     asked = {
-        look.Fault.UNDER_REPLICATED: under_replicated,
-        look.Fault.OFFLINE: offline,
-        look.Fault.UNDER_MIN_ISR: under_min_isr,
+        look.TopicFault.UNDER_REPLICATED: under_replicated,
+        look.TopicFault.OFFLINE: offline,
+        look.TopicFault.UNDER_MIN_ISR: under_min_isr,
     }
     only = [fault for fault, wanted in asked.items() if wanted]
     kafka = Target(inventory, name, bootstrap, client_config).kafka
@@ -117,16 +117,17 @@ def create_(
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Create a topic; one that exists already is left alone and exit code 4 says so, with the difference.
 
     Example: kcluster topic create orders --partitions 10 --replication-factor 3 -c retention.ms=86400000
     """
-    from kcluster.operations.topic import create, names
+    from kcluster.clients.kafka import topic_names
+    from kcluster.operations.topic import create
 
     kafka = Target(inventory, name, bootstrap, client_config).kafka
-    return create.create(kafka, topic, partitions, replication_factor, names.settings(config or ()))
+    return create.create(kafka, topic, partitions, replication_factor, topic_names.settings(config or ()))
 
 
 @app.command("alter")
@@ -144,21 +145,22 @@ def alter_(
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Give a topic more partitions, or set and unset its properties: shows the change, asks, makes it.
 
     With more partitions the records of a key go to another partition than before.
     """
-    from kcluster.operations.topic import alter, change, names
+    from kcluster.clients.kafka import topic_names
+    from kcluster.operations.topic import alter, apply
 
     kafka = Target(inventory, name, bootstrap, client_config).kafka
-    wanted = alter.alter(kafka, topic, partitions, names.settings(config or ()), unset or ())
+    wanted = alter.alter(kafka, topic, partitions, topic_names.settings(config or ()), unset or ())
     if not wanted.steps:
         return wanted
     _preview(wanted)
     confirm("Make this change?", yes=yes)
-    return change.carry_out(kafka, wanted, show.progress)
+    return apply.carry_out(kafka, wanted, show.progress)
 
 
 @app.command("delete")
@@ -171,7 +173,7 @@ def delete_(
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Delete topics with all their records: asks for the name; scripts give it with --confirm (several: a,b).
 
@@ -193,7 +195,7 @@ def plan_(
     prune: Prune = False,
     inventory: Inventory = None,
     name: Name = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Show what `apply` would do to bring the inventory's `kafka_topics` into being; changes nothing."""
     from kcluster.operations.topic import plan
@@ -209,14 +211,14 @@ def apply_(
     confirmed: Confirm = None,
     inventory: Inventory = None,
     name: Name = None,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Bring the inventory's `kafka_topics` into being: shows the plan, asks, does it; again, it does nothing.
 
     Nothing is deleted without --prune, and with it only after the cluster's name was given (--confirm in scripts).
     Partitions only grow; a different replication factor is reported and not changed here.
     """
-    from kcluster.operations.topic import change, plan
+    from kcluster.operations.topic import apply, plan
 
     target = Target(inventory, name)
     wanted = plan.plan(target.kafka, target.declared_topics, prune=prune)
@@ -227,8 +229,8 @@ def apply_(
         confirm_by_name("Topics are deleted with their data.", target.cluster.name, confirmed)
     else:
         confirm("Make these changes?", yes=yes)
-    return change.carry_out(target.kafka, wanted, show.progress)
+    return apply.carry_out(target.kafka, wanted, show.progress)
 
 
 def _preview(wanted: Result) -> None:
-    show.result(wanted, show.Format.TABLE, out=sys.stderr)
+    show.result(wanted, show.OutputFormat.TABLE, out=sys.stderr)

@@ -9,7 +9,7 @@ import typer
 
 from kcluster import show
 from kcluster.commands.options import Inventory, Name, Output
-from kcluster.local.wish import Wish
+from kcluster.local.up_request import UpRequest
 from kcluster.operations import up as operation
 from kcluster.results import Result
 
@@ -32,7 +32,7 @@ def up(
         str | None, typer.Option(metavar="VERSION", help="The Kafka version, when there is no inventory.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be started, and change nothing.")] = False,
-    output: Output = show.Format.TABLE,
+    output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Start a cluster on this machine, or repair what is missing of it.
 
@@ -50,7 +50,7 @@ def up(
 
       kcluster up --name kraft --kraft --kafka-version 4.2.0
     """
-    wish = Wish(inventory, name, brokers, zookeepers, controllers, kraft, kafka_version)
+    wish = UpRequest(inventory, name, brokers, zookeepers, controllers, kraft, kafka_version)
     if dry_run:
         return operation.plan(wish)
     for ending in (signal.SIGTERM, signal.SIGHUP):

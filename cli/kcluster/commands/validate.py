@@ -18,7 +18,7 @@ Strict = Annotated[bool, typer.Option("--strict", help="Refuse warnings as well.
 
 
 @app.command()
-def validate(inventory: Inventory = None, strict: Strict = False, output: Output = show.Format.TABLE) -> Result:
+def validate(inventory: Inventory = None, strict: Strict = False, output: Output = show.OutputFormat.TABLE) -> Result:
     """Check an inventory and report every finding at once.
 
     Reads whatever Ansible reads: YAML, INI, group_vars, host_vars, vault, dynamic inventories. Each finding names the

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcluster.errors import InventoryError
-from kcluster.inventory import cache, secrets
-from kcluster.inventory.build import cluster_from
+from kcluster.inventory import cache, vault
+from kcluster.inventory.builder import cluster_from
 from kcluster.inventory.levels import Data
 from kcluster.inventory.logins import logins
 from kcluster.model.client import Client
 from kcluster.model.cluster import Cluster
 from kcluster.model.finding import Finding, Severity, report
-from kcluster.model.rules_structure import structure
+from kcluster.rules.structure import structure
 
 if TYPE_CHECKING:
     from kcluster.inventory.origins import Origins
@@ -54,7 +54,7 @@ def load(path: Path) -> Loaded:
             f"there is no inventory {path}", resolution=f"check the path, or write a new one: kcluster init {path}"
         )
     try:
-        return Loaded(path, secrets.opened(cache.answer(path)))
+        return Loaded(path, vault.opened(cache.answer(path)))
     except OSError as problem:
         raise InventoryError(
             f"cannot read {problem.filename or path}: {problem.strerror}", resolution="check who may read it: ls -l"
@@ -67,10 +67,10 @@ def load(path: Path) -> Loaded:
 
 def read(path: Path) -> Cluster:
     """The cluster an inventory describes; refused when it is not a cluster at all (`validate` asks much more)."""
-    return understood(load(path))
+    return cluster_of(load(path))
 
 
-def understood(loaded: Loaded) -> Cluster:
+def cluster_of(loaded: Loaded) -> Cluster:
     """The same of an inventory that was loaded already."""
     cluster, findings = cluster_from(loaded.data, loaded.name)
     if cluster:

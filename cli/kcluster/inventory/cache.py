@@ -12,7 +12,7 @@ from typing import Any
 
 from kcluster import paths
 from kcluster.clients import ansible
-from kcluster.clients.ansible.surroundings import FOR_PLAYBOOKS
+from kcluster.clients.ansible.run_environment import FOR_PLAYBOOKS
 
 _DYNAMIC = re.compile(rb"^plugin\s*:", re.MULTILINE)
 _SECRET = (b"$ANSIBLE_VAULT", b"!vault")
@@ -24,7 +24,7 @@ def answer(inventory: Path) -> dict[str, Any]:
     place = _place(inventory)
     if key and (known := _recall(place, key)) is not None:
         return known
-    said = ansible.list_inventory(inventory)
+    said = ansible.export_inventory(inventory)
     if key:
         _remember(place, key, said)
     return said

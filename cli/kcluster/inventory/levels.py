@@ -31,7 +31,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Member:
+class HostLevels:
     """A host of the inventory with its groups and levels, the ones that win last."""
 
     name: str
@@ -59,7 +59,7 @@ class Tree:
         return {name: self._level(name, group) for name, group in self.data.items() if name != "_meta"}
 
     @cached_property
-    def members(self) -> dict[str, Member]:
+    def members(self) -> dict[str, HostLevels]:
         """Every host."""
         direct: dict[str, set[str]] = {}
         for name in self.groups:
@@ -74,7 +74,7 @@ class Tree:
         yield from self.groups.values()
         yield from (member.levels[-1] for member in self.members.values())
 
-    def within(self, group: str) -> list[Member]:
+    def within(self, group: str) -> list[HostLevels]:
         """The hosts of a group and of the groups below it."""
         return [member for member in self.members.values() if group in member.groups]
 
@@ -93,12 +93,12 @@ class Tree:
     def _level(self, name: str, group: Mapping[str, Any]) -> Level:
         return Level("cluster" if name == "all" else f"group {name}", name, group.get("vars", {}))
 
-    def _member(self, host: str, direct: frozenset[str], variables: Mapping[str, Any]) -> Member:
+    def _member(self, host: str, direct: frozenset[str], variables: Mapping[str, Any]) -> HostLevels:
         chain = self._chains.get(direct)
         if chain is None:
             chain = self._chains[direct] = self._chain(direct)
         level = Level(f"host {host}", host, variables)
-        return Member(host, frozenset(group.subject for group in chain), (*chain, level))
+        return HostLevels(host, frozenset(group.subject for group in chain), (*chain, level))
 
     def _chain(self, direct: frozenset[str]) -> tuple[Level, ...]:
         """The groups a host is in: deeper ones win, then higher priority, then the later name."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcluster.errors import InventoryError
-from kcluster.inventory import secrets
-from kcluster.inventory.levels import Member, Tree
+from kcluster.inventory import vault
+from kcluster.inventory.levels import HostLevels, Tree
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Login
@@ -32,7 +32,7 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self.folder = str((path if path.is_dir() else path.parent).absolute())
 
-    def login(self, member: Member, become_password: str) -> Login:
+    def login(self, member: HostLevels, become_password: str) -> Login:
         from kcluster.clients.ssh import Login  # lazily, as shlex below: most commands enter no host
 
         def said(*variables: str, default: str = "") -> str:
@@ -59,7 +59,7 @@ class _Reader:
             ),
         )
 
-    def _arguments(self, member: Member) -> tuple[str, ...]:
+    def _arguments(self, member: HostLevels) -> tuple[str, ...]:
         import shlex
 
         words: list[str] = []
@@ -75,7 +75,7 @@ class _Reader:
         )
         return (*(("-o", "StrictHostKeyChecking=no") if checking.lower() in _NO else ()), *words)
 
-    def _port(self, member: Member, port: str) -> int | None:
+    def _port(self, member: HostLevels, port: str) -> int | None:
         if port and not port.isdecimal():
             raise InventoryError(f"ansible_port of {member.name} is {port}", resolution="write a number")
         return int(port) if port else None
@@ -83,9 +83,9 @@ class _Reader:
     def _key_file(self, path: str) -> str | None:
         return os.path.expanduser(path) if path else None
 
-    def _value(self, member: Member, variable: str) -> str:
+    def _value(self, member: HostLevels, variable: str) -> str:
         """A variable in clear, as text; empty when it is not written."""
-        value = secrets.in_clear(member.written(variable))
+        value = vault.in_clear(member.written(variable))
         if value is None:
             return ""
         return _TEMPLATE.sub(lambda found: self._filled(found[1], variable, member.name), str(value))

@@ -13,7 +13,7 @@ import yaml
 from kcluster.errors import InventoryError
 from kcluster.inventory import cache
 from kcluster.inventory.levels import Data, Tree
-from kcluster.model.finding import Spot
+from kcluster.model.finding import Location
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _IGNORED = (".md", ".txt", ".rst", ".cfg", ".bak", ".orig", ".pyc")  # as Ansible does
@@ -30,7 +30,7 @@ class Origins:
         self.path = path
         self.tree = Tree(data)
 
-    def locate(self, spot: Spot) -> str:
+    def locate(self, spot: Location) -> str:
         """ "hosts.yml:12" for a spot: the exact key, else its variable, else its host or group; empty when unknown."""
         member = self.tree.members.get(spot.subject)
         subjects = [level.subject for level in reversed(member.levels)] if member else [spot.subject]

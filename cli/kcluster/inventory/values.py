@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kcluster.config.setting import HIDDEN, text
+from kcluster.inventory.schema import VariableType
 from kcluster.model.listener import PROTOCOLS
-from kcluster.model.names import meant
-from kcluster.model.settings import HIDDEN, text
+from kcluster.model.suggestions import meant
 from kcluster.model.topic import Topic, name_fault
-from kcluster.model.words import Type
 
 _HEAP = re.compile(r"[1-9]\d*[kmgKMG]")
 _REFERENCE = re.compile(r"\s*\{\{[\s\w.]*\}\}\s*")
@@ -24,7 +24,7 @@ Scalar = (str, int, float, bool)
 
 
 @dataclass(frozen=True)
-class Fault:
+class ValueFault:
     """What is wrong with a value, at which key of it, and what to write instead."""
 
     message: str
@@ -32,15 +32,15 @@ class Fault:
     key: str = ""
 
 
-Faults = list[Fault]
+Faults = list[ValueFault]
 
 
-def read(kind: Type, value: Any, faults: Faults) -> Any:
+def read(kind: VariableType, value: Any, faults: Faults) -> Any:
     """The value as its type, or None and the faults."""
     if template_in(value):
-        found = template_in(_without_secrets("secret" if kind is Type.SECRET else "", value))
+        found = template_in(_without_secrets("secret" if kind is VariableType.SECRET else "", value))
         faults.append(
-            Fault(
+            ValueFault(
                 f"{found or HIDDEN} is a template; kcluster reads values before Ansible fills templates in",
                 "write the value itself",
             )
@@ -69,7 +69,7 @@ def shown(value: Any) -> str:
 
 def _without_secrets(key: str, value: Any) -> Any:
     """What is written at a key as a finding may show it; keys within keys are meant as one name with dots."""
-    from kcluster.variables import masked  # lazily: a good inventory is read without the tables of properties
+    from kcluster.config import masked  # lazily: a good inventory is read without the tables of properties
 
     if value and masked(key, "") == HIDDEN and not (isinstance(value, str) and _REFERENCE.fullmatch(value)):
         return HIDDEN
@@ -79,7 +79,7 @@ def _without_secrets(key: str, value: Any) -> Any:
 
 
 def _wanted(faults: Faults, wanted: str, value: Any, resolution: str = "", key: str = "") -> None:
-    faults.append(Fault(f"{shown(value)} is not {wanted}", resolution, key))
+    faults.append(ValueFault(f"{shown(value)} is not {wanted}", resolution, key))
 
 
 def _text(value: Any, faults: Faults) -> str | None:
@@ -161,7 +161,7 @@ def _plain(key: str, value: Any, faults: Faults) -> bool:
     if all(isinstance(item, Scalar) for item in items) and "\n" not in text(value):
         return True
     if value is None:
-        faults.append(Fault(f"{key} has no value", f'write a value, or {key}: "" for an empty one', key))
+        faults.append(ValueFault(f"{key} has no value", f'write a value, or {key}: "" for an empty one', key))
     else:
         safe = _without_secrets(key, value)
         nested = isinstance(safe, Mapping) and key.islower()
@@ -201,7 +201,7 @@ def _listener(value: Any, faults: Faults) -> dict[str, Any] | None:
         )
     ports: dict[str, Any] = {key: _port(entry[key], faults) for key in ("port", "advertised_port") if key in entry}
     if entry and "port" not in entry:
-        faults.append(Fault(f"listener {name} has no port", "add `port: 9092`", name))
+        faults.append(ValueFault(f"listener {name} has no port", "add `port: 9092`", name))
     return {**entry, **ports, "name": name, "protocol": protocol.upper()} if ports.get("port") else None
 
 
@@ -218,7 +218,7 @@ def _topic(value: Any, faults: Faults) -> Topic | None:
         return None
     name = str(entry.get("name", ""))
     if fault := name_fault(name):
-        faults.append(Fault(f"{shown(name)} is not a topic's name: {fault}", "rename it", name))
+        faults.append(ValueFault(f"{shown(name)} is not a topic's name: {fault}", "rename it", name))
     counts = {
         key: _count(entry[key], key, name, faults) for key in ("partitions", "replication_factor") if key in entry
     }
@@ -241,21 +241,21 @@ def _entry(value: Any, keys: tuple[str, ...], what: str, faults: Faults) -> dict
         if key not in keys:
             near = meant(str(key), keys)
             hint = f"did you mean {near}?" if near else f"the keys are {', '.join(keys)}"
-            faults.append(Fault(f"a {what} has no key {key}", hint, str(key)))
+            faults.append(ValueFault(f"a {what} has no key {key}", hint, str(key)))
     return {key: value[key] for key in keys if key in value}
 
 
-_READERS: Mapping[Type, Callable[[Any, Faults], Any]] = {
-    Type.TEXT: _text,
-    Type.SECRET: _secret,
-    Type.BOOLEAN: _boolean,
-    Type.INTEGER: _integer,
-    Type.PORT: _port,
-    Type.PATH: _path,
-    Type.PATHS: _paths,
-    Type.TEXTS: _texts,
-    Type.HEAP: _heap,
-    Type.PROPERTIES: _properties,
-    Type.LISTENERS: _listeners,
-    Type.TOPICS: _topics,
+_READERS: Mapping[VariableType, Callable[[Any, Faults], Any]] = {
+    VariableType.TEXT: _text,
+    VariableType.SECRET: _secret,
+    VariableType.BOOLEAN: _boolean,
+    VariableType.INTEGER: _integer,
+    VariableType.PORT: _port,
+    VariableType.PATH: _path,
+    VariableType.PATHS: _paths,
+    VariableType.TEXTS: _texts,
+    VariableType.HEAP: _heap,
+    VariableType.PROPERTIES: _properties,
+    VariableType.LISTENERS: _listeners,
+    VariableType.TOPICS: _topics,
 }

@@ -6,17 +6,17 @@ from pathlib import Path
 
 from kcluster import paths
 from kcluster.errors import RefusedError, UsageError
-from kcluster.local.every import names
-from kcluster.local.record import Record
+from kcluster.local.cluster_record import ClusterRecord
+from kcluster.local.registry import cluster_names
 from kcluster.model.cluster import Cluster
-from kcluster.model.names import nearest
+from kcluster.model.suggestions import nearest
 
-__all__ = ["meant", "names", "only", "record", "running"]
+__all__ = ["cluster_names", "meant", "only", "record", "running"]
 
 
 def only() -> str:
     """The name of the one local cluster there is."""
-    known = names()
+    known = cluster_names()
     if not known:
         raise UsageError("there is no cluster on this machine yet", resolution="kcluster up")
     if len(known) > 1:
@@ -35,9 +35,9 @@ def meant(name: str | None, path: Path | None) -> str:
     return only()
 
 
-def record(name: str) -> Record:
+def record(name: str) -> ClusterRecord:
     """All that is known about a local cluster, or an error with the nearest names."""
-    found = Record.load(paths.home() / "local" / name)
+    found = ClusterRecord.load(paths.home() / "local" / name)
     if found is None:
         raise _unknown(name)
     return found
@@ -49,7 +49,7 @@ def running(name: str) -> Cluster:
 
 
 def _unknown(name: str) -> RefusedError:
-    known = names()
+    known = cluster_names()
     if not known:
         return RefusedError(f"there is no local cluster {name}, nor any other", resolution=f"kcluster up --name {name}")
     near = nearest(name, known) or known

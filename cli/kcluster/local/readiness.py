@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from kcluster.clients import ports, zookeeper
 from kcluster.clients.processes import alive
 from kcluster.errors import ApplyError
-from kcluster.local import logs
-from kcluster.local.record import Record
-from kcluster.model import causes
+from kcluster.local import node_log
+from kcluster.local.cluster_record import ClusterRecord
+from kcluster.model import failure_causes
 from kcluster.model.broker import Broker
 from kcluster.model.client import PLAIN
 from kcluster.model.ensemble import Server
@@ -28,7 +28,9 @@ _ANSWER = 0.2
 _LINES = 12
 
 
-def wait(record: Record, log_sizes: dict[str, int], again: Callable[[Record, Node], Record]) -> Record:
+def wait(
+    record: ClusterRecord, log_sizes: dict[str, int], again: Callable[[ClusterRecord, Node], ClusterRecord]
+) -> ClusterRecord:
     """Return when every node serves; raise as soon as one has died, or when time is up.
 
     `log_sizes` says where this start begins in each node's log. A broker that ZooKeeper still knows from before
@@ -51,16 +53,16 @@ def wait(record: Record, log_sizes: dict[str, int], again: Callable[[Record, Nod
 
 def _give_up_unless_registered(node: Node, log_sizes: dict[str, int]) -> None:
     """Raise for a dead node, unless its cause goes by itself."""
-    found = causes.cause_of(last_words(node, log_sizes.get(node.name, 0)))
-    if node.name not in log_sizes or not found or found[0] is not causes.STILL_REGISTERED:
+    found = failure_causes.cause_of(last_words(node, log_sizes.get(node.name, 0)))
+    if node.name not in log_sizes or not found or found[0] is not failure_causes.STILL_REGISTERED:
         raise died(node, log_sizes.get(node.name, 0))
-    log_sizes[node.name] = logs.size(logs.main_log(node))
+    log_sizes[node.name] = node_log.size(node_log.main_log(node))
 
 
 class Questions:
     """Asks the nodes of a cluster whether they serve, and keeps the clients it needs for that."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: ClusterRecord) -> None:
         self.record = record
         self._brokers = {broker.id for broker in record.cluster.brokers}
         self._clients: dict[str, Kafka] = {}
@@ -115,25 +117,25 @@ def door(node: Node) -> int:
 def died(node: Node, log_size: int) -> ApplyError:
     """The error for a node that ended while it started: its last words, and what they mean."""
     said = last_words(node, log_size)
-    found = causes.cause_of(said)
-    cause = f": {found[0].text}{_who_holds(node) if found[0] is causes.PORT_IN_USE else ''}" if found else ""
+    found = failure_causes.cause_of(said)
+    cause = f": {found[0].text}{_who_holds(node) if found[0] is failure_causes.PORT_IN_USE else ''}" if found else ""
     lines = said[-_LINES:]
     if found and found[1] not in lines:
         lines = [found[1], *lines[1:]]
     return ApplyError(
         f"{node.name} ended while it started{cause}",
         details="\n".join(lines),
-        resolution=found[0].here if found else f"read its log: {logs.main_log(node)}",
+        resolution=found[0].here if found else f"read its log: {node_log.main_log(node)}",
     )
 
 
 def last_words(node: Node, log_size: int) -> list[str]:
     """What the node said in this start, on its console and in its log."""
-    return logs.tail(logs.console(node), 200) + logs.tail(logs.main_log(node), 400, since=log_size)
+    return node_log.tail(node_log.console(node), 200) + node_log.tail(node_log.main_log(node), 400, since=log_size)
 
 
 def _who_holds(node: Node) -> str:
-    from kcluster.local.placing import ports_of
+    from kcluster.local.layout import ports_of
 
     held = [f"{port} by {ports.described(port)}" for _, port in ports_of(node) if not ports.free(port)]
     return f" ({', '.join(held)})" if held else ""
@@ -143,5 +145,5 @@ def _too_slow(node: Node, log_size: int) -> ApplyError:
     return ApplyError(
         f"{node.name} does not serve after {PATIENCE:.0f} s",
         details="\n".join(last_words(node, log_size)[-_LINES:]),
-        resolution=f"read its log: {logs.main_log(node)}",
+        resolution=f"read its log: {node_log.main_log(node)}",
     )

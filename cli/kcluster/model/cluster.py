@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from kcluster.model.broker import Broker
 from kcluster.model.client import Client
-from kcluster.model.engine import Engine
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.host import Host
 from kcluster.model.node import Node
 from kcluster.model.quorum import Quorum
 from kcluster.model.release import Release
+from kcluster.model.spark_cluster import SparkCluster
 from kcluster.model.topic import Topic
 
 
@@ -27,7 +27,7 @@ class Cluster:
     topics: tuple[Topic, ...] = ()
     installs_java: bool = False
     """Whether Java is installed on hosts where it is missing or too old."""
-    engine: Engine | None = None
+    engine: SparkCluster | None = None
     """Spark, where the inventory has hosts for it."""
     client: Client = field(default_factory=Client)
     """What clients say to the brokers."""
@@ -99,5 +99,5 @@ class Cluster:
         return tuple(node for node in self.every_node if name in (node.name, node.host.name))
 
 
-Part = Cluster | Engine
+Part = Cluster | SparkCluster
 """Kafka or Spark: what has a release of its own, an account of its own, and folders of its own."""

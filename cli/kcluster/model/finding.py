@@ -18,7 +18,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True)
-class Spot:
+class Location:
     """What a finding is about: a variable as it counts for a host or group, and a key inside of it."""
 
     subject: str = "all"
@@ -33,7 +33,7 @@ class Finding:
 
     message: str
     resolution: str = ""
-    spot: Spot = Spot()
+    spot: Location = Location()
     severity: Severity = Severity.ERROR
     who: str = ""
     """The host it was found on, when others may have it from the same place."""
@@ -58,12 +58,12 @@ class Reported:
         ]
 
 
-def warning(message: str, resolution: str = "", spot: Spot | None = None) -> Finding:
+def warning(message: str, resolution: str = "", spot: Location | None = None) -> Finding:
     """A finding that refuses the inventory only when asked to be strict."""
-    return Finding(message, resolution, spot or Spot(), Severity.WARNING)
+    return Finding(message, resolution, spot or Location(), Severity.WARNING)
 
 
-def report(findings: Iterable[Finding], locate: Callable[[Spot], str]) -> tuple[Reported, ...]:
+def report(findings: Iterable[Finding], locate: Callable[[Location], str]) -> tuple[Reported, ...]:
     """Findings with their places, errors first, by file and line; what many hosts have from one place is one."""
     merged: dict[tuple[Severity, str, str, str], list[str]] = {}
     for found in findings:

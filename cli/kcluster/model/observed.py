@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class FileSeen:
+class ObservedFile:
     """A file as it is on its host."""
 
     text: str
@@ -16,7 +16,7 @@ class FileSeen:
 
 
 @dataclass(frozen=True)
-class DirectorySeen:
+class ObservedDirectory:
     """A data directory as it is on its host."""
 
     attributes: str
@@ -36,7 +36,7 @@ class DirectorySeen:
 
 
 @dataclass(frozen=True)
-class UnitSeen:
+class ObservedUnit:
     """A systemd unit and its process."""
 
     state: str
@@ -54,17 +54,17 @@ class UnitSeen:
 
 
 @dataclass(frozen=True)
-class NodeSeen:
+class ObservedNode:
     """One node as it is on its host."""
 
-    unit: UnitSeen
-    files: Mapping[str, FileSeen] = field(default_factory=dict)
+    unit: ObservedUnit
+    files: Mapping[str, ObservedFile] = field(default_factory=dict)
     """The files of the node that are there, by path."""
     started_with: Mapping[str, str] = field(default_factory=dict)
     """The text of each file when the running process started, by path; nothing when it does not run."""
     started_release: str = ""
     """The release directory the running process started from: "kafka_2.13-3.9.2"."""
-    directories: Mapping[str, DirectorySeen] = field(default_factory=dict)
+    directories: Mapping[str, ObservedDirectory] = field(default_factory=dict)
     """The data directories that are there, by path."""
     overrides: Mapping[str, str] | None = field(default_factory=dict)
     """Settings that the broker was given over the wire: they outrank its file. Hosts do not know them, Kafka does;
@@ -84,7 +84,7 @@ class Preparation:
 
 
 @dataclass(frozen=True)
-class HostSeen:
+class ObservedHost:
     """A host as it was found."""
 
     name: str
@@ -98,5 +98,5 @@ class HostSeen:
     """The release directories that are complete."""
     current: str = ""
     """The release directory that `current` points to."""
-    nodes: Mapping[str, NodeSeen] = field(default_factory=dict)
+    nodes: Mapping[str, ObservedNode] = field(default_factory=dict)
     """By the node's name."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Action(StrEnum):
+class TopicAction(StrEnum):
     """What is done to a topic."""
 
     CREATE = "create"
@@ -21,10 +21,10 @@ KEYED = "records of a key go to another partition than before: the order of a ke
 
 
 @dataclass(frozen=True)
-class Change:
+class TopicChange:
     """One line of a plan."""
 
-    action: Action
+    action: TopicAction
     topic: str
     what: str = ""
     """The property, or "partitions"."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from kcluster.clients import wire
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.errors import KclusterError, RefusedError
-from kcluster.operations.servers import Answers, ask_all, release_of
-from kcluster.operations.topic.look import in_bytes
+from kcluster.facts.brokers import Answers, ask_all, release_of
+from kcluster.operations.topic.describe import in_bytes
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ HIDDEN = "********"
 
 
 @dataclass(frozen=True)
-class Row:
+class BrokerRow:
     """One broker."""
 
     id: int
@@ -40,7 +40,7 @@ class BrokerList(Result):
     """Every broker, and who leads the cluster."""
 
     cluster_id: str
-    brokers: Sequence[Row]
+    brokers: Sequence[BrokerRow]
     quorum_leader: int | None = None
     """The KRaft controller in charge; None with ZooKeeper, or when it cannot be asked."""
 
@@ -52,7 +52,7 @@ class BrokerList(Result):
             yield f"controller {self.quorum_leader} leads the KRaft quorum"
 
 
-def _row(row: Row) -> list[str | Cell]:
+def _row(row: BrokerRow) -> list[str | Cell]:
     return [
         str(row.id),
         row.address or Cell("not there", Tone.BAD),
@@ -90,13 +90,13 @@ def _quorum_leader(metadata: ClusterMetadata, config: Mapping[str, str]) -> int 
 
 def rows(
     metadata: ClusterMetadata, racks: Mapping[int, str], answers: Mapping[int, Answers], controller: int | None
-) -> list[Row]:
+) -> list[BrokerRow]:
     """A row for each broker that is there or that holds a replica."""
     partitions = [part for topic in metadata.topics.values() for part in topic.partitions.values()]
     held = Counter(broker for part in partitions for broker in part.replicas)
     led = Counter(part.leader for part in partitions)
     return [
-        Row(
+        BrokerRow(
             id=identity,
             address=_address(metadata, identity),
             rack=racks.get(identity, ""),
@@ -116,7 +116,7 @@ def _address(metadata: ClusterMetadata, identity: int) -> str:
 
 
 @dataclass(frozen=True)
-class Property:
+class BrokerProperty:
     """One setting of a broker as it counts now."""
 
     name: str
@@ -137,11 +137,11 @@ SOURCES = {
 
 
 @dataclass(frozen=True)
-class Settings(Result):
+class BrokerConfig(Result):
     """The effective configuration of one broker."""
 
     broker: int
-    properties: Sequence[Property]
+    properties: Sequence[BrokerProperty]
     defaults: int
     """How many more are at their default and not shown."""
 
@@ -164,7 +164,7 @@ class Settings(Result):
             yield Cell(f"{self.defaults} more are at their default; --all shows them", Tone.DIM)
 
 
-def config(kafka: Kafka, identity: int, *, everything: bool = False) -> Settings:
+def config(kafka: Kafka, identity: int, *, everything: bool = False) -> BrokerConfig:
     """What counts on a broker and where it comes from; without `everything`, what is not a default."""
     from confluent_kafka.admin import ConfigResource, ResourceType
 
@@ -176,14 +176,14 @@ def config(kafka: Kafka, identity: int, *, everything: bool = False) -> Settings
     answer = kafka.wait_each(kafka.admin.describe_configs([resource], request_timeout=10))[resource]
     properties = [_property(entry) for _, entry in sorted(answer.items())]
     shown = [setting for setting in properties if everything or setting.source != "default"]
-    return Settings(identity, shown, len(properties) - len(shown))
+    return BrokerConfig(identity, shown, len(properties) - len(shown))
 
 
-def _property(entry: Any) -> Property:
+def _property(entry: Any) -> BrokerProperty:
     from confluent_kafka.admin import ConfigSource
 
     source = ConfigSource(entry.source).name
-    return Property(
+    return BrokerProperty(
         name=entry.name,
         value=HIDDEN if entry.is_sensitive else entry.value,
         source=SOURCES.get(source, source.lower()),

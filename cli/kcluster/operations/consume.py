@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.errors import RefusedError
+from kcluster.interrupt import Interrupt
 from kcluster.model.record import Record, Shown
-from kcluster.operations.interrupt import Interrupt
 from kcluster.operations.produce import existing_topic
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _PASSING = ("_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "_MAX_P
 
 
 @dataclass(frozen=True)
-class Start:
+class StartPosition:
     """Where reading begins in each partition: at its beginning, its end, an offset, the last N, or a time."""
 
     at: str = "end"
@@ -47,10 +47,10 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ConsumeRequest:
     """What is read of a topic, and when it is enough."""
 
-    start: Start = Start()
+    start: StartPosition = StartPosition()
     partitions: Sequence[int] = ()
     """None named means all."""
     group: str | None = None
@@ -60,11 +60,11 @@ class Reading:
     """Stop at what was the end when reading began."""
 
 
-def consume(kafka: Kafka, topic: str, reading: Reading, shown: Shown | None, out: BinaryIO) -> int:
+def consume(kafka: Kafka, topic: str, reading: ConsumeRequest, shown: Shown | None, out: BinaryIO) -> int:
     """Write records until it is enough, and return how many; without `shown` the bare values, which is fastest."""
     partitions = _chosen(topic, existing_topic(kafka, topic), reading.partitions)
     with Interrupt() as interrupt:
-        reader = Reader(kafka, topic, reading, partitions)
+        reader = RecordReader(kafka, topic, reading, partitions)
         try:
             reader.open()
             while not interrupt.seen and not reader.finished:
@@ -82,10 +82,10 @@ def consume(kafka: Kafka, topic: str, reading: Reading, shown: Shown | None, out
     return reader.count
 
 
-class Reader:
+class RecordReader:
     """A consumer of one topic that knows when it has read enough, and what it may commit."""
 
-    def __init__(self, kafka: Kafka, topic: str, reading: Reading, partitions: Sequence[int]) -> None:
+    def __init__(self, kafka: Kafka, topic: str, reading: ConsumeRequest, partitions: Sequence[int]) -> None:
         self._kafka, self._topic, self._reading, self._partitions = kafka, topic, reading, partitions
         self.count = 0
         self._assigned: set[int] | None = None

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kcluster import local
-from kcluster.local import lock, stopping
-from kcluster.local.record import Record
+from kcluster.local import cluster_lock, shutdown
+from kcluster.local.cluster_record import ClusterRecord
 from kcluster.results import Block, Cell, Progress, Result, Tone
 
 
@@ -53,12 +53,12 @@ def down(name: str, progress: Progress, *, delete_data: bool = False) -> Down:
     """Stop every node of a local cluster that runs."""
     begin = time.monotonic()
     root = directory(name)
-    with lock.locked(root, name):
+    with cluster_lock.locked(root, name):
         record = local.record(name)
         running = tuple(record.living())
         if running:
             progress(f"stopping {len(running)} processes of {name}")
-        stopping.stop(record, record.started, progress, Record.save)
+        shutdown.stop(record, record.started, progress, ClusterRecord.save)
         if delete_data:
             _delete(root)
     return Down(name, running, delete_data, str(root), round(time.monotonic() - begin, 2))

@@ -8,18 +8,18 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from kcluster.clients.ssh import Connections, Login, Piece, UnknownKeyError, ways_out
+from kcluster.clients.ssh import Connections, Login, OutputChunk, UnknownKeyError, ways_out
 from kcluster.errors import ExitCode, KclusterError, RefusedError, UnreachableError
 from kcluster.model.cluster import Cluster
-from kcluster.operations.chosen import chosen
 from kcluster.results import Block, Progress, Result
+from kcluster.rollout.node_selection import select_nodes
 
-_Said = tuple[str, Piece | int | BaseException]
+_Said = tuple[str, OutputChunk | int | BaseException]
 """What one host had to say: a line, the code at the end, or why there is none."""
 
 
 @dataclass
-class Outcome:
+class CommandOutcome:
     """What a command came to on one host."""
 
     host: str
@@ -40,7 +40,7 @@ class Ran(Result):
     become: bool
     aside: Progress = field(repr=False)
     """Where lines of stderr go."""
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    outcomes: dict[str, CommandOutcome] = field(default_factory=dict)
 
     def data(self) -> Any:
         """Each host with its code and its output, when all have ended."""
@@ -73,9 +73,9 @@ class Ran(Result):
         failure = self._failure()
         return failure.exit_code if failure else ExitCode.DONE
 
-    def _lines(self) -> Iterator[tuple[str, Piece]]:
+    def _lines(self) -> Iterator[tuple[str, OutputChunk]]:
         """The lines of all hosts, mixed as they come; fills in the outcomes."""
-        self.outcomes.update({host: Outcome(host) for host in self.logins})
+        self.outcomes.update({host: CommandOutcome(host) for host in self.logins})
         said: SimpleQueue[_Said] = SimpleQueue()
         with Connections(self.logins) as hosts:
             for host in self.logins:
@@ -83,13 +83,13 @@ class Ran(Result):
             left = len(self.logins)
             while left:
                 host, what = said.get()
-                if isinstance(what, Piece):
+                if isinstance(what, OutputChunk):
                     yield host, what
                 else:
                     left -= 1
                     self._ended(self.outcomes[host], what)
 
-    def _ended(self, outcome: Outcome, how: int | BaseException) -> None:
+    def _ended(self, outcome: CommandOutcome, how: int | BaseException) -> None:
         if isinstance(how, int):
             outcome.code = how
         elif isinstance(how, KclusterError):
@@ -122,7 +122,7 @@ class Ran(Result):
 
 def meant(cluster: Cluster, names: Sequence[str]) -> tuple[str, ...]:
     """The hosts meant by names of hosts and nodes; all of them when there is no name."""
-    wanted = {node.host.name for node in chosen(cluster, names)}
+    wanted = {node.host.name for node in select_nodes(cluster, names)}
     return tuple(host.name for host in cluster.every_host if host.name in wanted)
 
 

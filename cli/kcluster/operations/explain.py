@@ -8,18 +8,18 @@ from textwrap import wrap
 from typing import Any
 
 from kcluster.errors import UsageError
-from kcluster.model.names import meant
-from kcluster.operations.check.catalogue import STORIES, Story
+from kcluster.facts.preflight.catalogue import EXPLANATIONS, CheckExplanation
+from kcluster.model.suggestions import meant
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
 _WIDTH = 96
 
 
 @dataclass(frozen=True)
-class Told(Result):
+class Explanation(Result):
     """One story."""
 
-    story: Story
+    story: CheckExplanation
 
     def data(self) -> Any:
         """Its parts."""
@@ -36,10 +36,10 @@ class Told(Result):
 
 
 @dataclass(frozen=True)
-class Listed(Result):
+class ExplanationList(Result):
     """Every check in one line."""
 
-    stories: tuple[Story, ...]
+    stories: tuple[CheckExplanation, ...]
 
     def data(self) -> Any:
         """Id and question of each."""
@@ -50,16 +50,16 @@ class Listed(Result):
         yield Grid(("CHECK", "WHAT IS TRUE OF A GOOD HOST"), [(story.id, story.asks) for story in self.stories])
 
 
-def explain(word: str) -> Told:
+def explain(word: str) -> Explanation:
     """The story of one check; of a misspelt id the nearest is named."""
-    if word in STORIES:
-        return Told(STORIES[word])
-    near = meant(word, STORIES)
+    if word in EXPLANATIONS:
+        return Explanation(EXPLANATIONS[word])
+    near = meant(word, EXPLANATIONS)
     raise UsageError(
         f"there is no check {word}", resolution=f"kcluster explain {near}" if near else "kcluster explain lists them"
     )
 
 
-def listed() -> Listed:
+def listed() -> ExplanationList:
     """All there are."""
-    return Listed(tuple(STORIES.values()))
+    return ExplanationList(tuple(EXPLANATIONS.values()))

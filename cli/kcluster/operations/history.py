@@ -12,7 +12,7 @@ from typing import Any
 from kcluster import journal
 from kcluster.errors import RefusedError, UsageError
 from kcluster.journal import Run
-from kcluster.model.names import nearest
+from kcluster.model.suggestions import nearest
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
 _OUTCOMES = {"done": Tone.GOOD, "failed": Tone.BAD, "interrupted": Tone.WARN, "running": Tone.PLAIN}
@@ -54,7 +54,7 @@ class History(Result):
 
 
 @dataclass(frozen=True)
-class Recorded(Result):
+class RecordedRun(Result):
     """The clusters of which there are journals, when nobody said which one is meant."""
 
     clusters: tuple[History, ...]
@@ -83,7 +83,7 @@ class Recorded(Result):
 
 
 @dataclass(frozen=True)
-class Told(Result):
+class RunDetails(Result):
     """One run, step by step."""
 
     cluster: str
@@ -111,18 +111,18 @@ class Told(Result):
         yield Cell(_ending(run), _OUTCOMES.get(run.outcome, Tone.PLAIN))
 
 
-def history(cluster: str | None, last: int) -> History | Recorded:
+def history(cluster: str | None, last: int) -> History | RecordedRun:
     """The runs of a cluster; without a name those of the only one, or all clusters there are."""
     if cluster is None and len(known := journal.clusters()) > 1:
-        return Recorded(tuple(_history(name, 1) for name in known))
+        return RecordedRun(tuple(_history(name, 1) for name in known))
     return _history(known_cluster(cluster), last)
 
 
-def show(cluster: str | None, number: int) -> Told:
+def show(cluster: str | None, number: int) -> RunDetails:
     """One run with all its steps."""
     name = known_cluster(cluster)
     try:
-        return Told(name, journal.read(name, number))
+        return RunDetails(name, journal.read(name, number))
     except FileNotFoundError as problem:
         newest = journal.runs(name, 1)[0].number
         raise UsageError(

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kcluster.errors import RefusedError, UsageError
-from kcluster.model import rules_structure
-from kcluster.operations.starter import Starter, files
+from kcluster.render.starter_inventory import Starter, files
 from kcluster.results import Message
+from kcluster.rules import structure
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True)
-class Wish:
+class InitRequest:
     """What the user asks for; None where nothing was said."""
 
     brokers: int = 3
@@ -28,7 +28,7 @@ class Wish:
     name: str = ""
 
 
-def init(directory: Path, wish: Wish) -> Message:
+def init(directory: Path, wish: InitRequest) -> Message:
     """Write the inventory; nothing that exists is overwritten."""
     starter = plan(wish, directory.absolute().name)
     try:
@@ -44,7 +44,7 @@ def init(directory: Path, wish: Wish) -> Message:
     return Message(f"wrote {directory}: {_counts(starter)}", _next(directory, starter))
 
 
-def plan(wish: Wish, directory: str) -> Starter:
+def plan(wish: InitRequest, directory: str) -> Starter:
     """Which hosts get which nodes."""
     name = wish.name or directory
     if not _NAME.fullmatch(name):
@@ -60,12 +60,12 @@ def plan(wish: Wish, directory: str) -> Starter:
         brokers=second,
         zookeepers=() if wish.kraft else first,
         controllers=first if wish.kraft else (),
-        cluster_id=rules_structure.fresh_cluster_id() if wish.kraft else "",
+        cluster_id=structure.fresh_cluster_id() if wish.kraft else "",
         local=not wish.hosts,
     )
 
 
-def _keepers(wish: Wish) -> int:
+def _keepers(wish: InitRequest) -> int:
     """How many keep the metadata, with the option that says so in every complaint."""
     if wish.kraft and wish.zookeepers is not None:
         raise UsageError("--kraft needs no ZooKeeper", resolution="use --controllers, or leave --kraft out")
@@ -81,13 +81,13 @@ def _keepers(wish: Wish) -> int:
     return count
 
 
-def _invent(wish: Wish, keepers: int) -> tuple[Sequence[str], Sequence[str]]:
+def _invent(wish: InitRequest, keepers: int) -> tuple[Sequence[str], Sequence[str]]:
     """Names for nodes that all live on this machine."""
     word = "controller" if wish.kraft else "zookeeper"
     return [f"{word}{n}" for n in range(1, keepers + 1)], [f"broker{n}" for n in range(1, wish.brokers + 1)]
 
 
-def _place(wish: Wish, keepers: int) -> tuple[Sequence[str], Sequence[str]]:
+def _place(wish: InitRequest, keepers: int) -> tuple[Sequence[str], Sequence[str]]:
     """The named hosts: apart when there are enough of them, else the keepers beside the first brokers."""
     hosts = list(wish.hosts)
     for host in hosts:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kcluster import plan as planning
 from kcluster.errors import KclusterError, UnreachableError, UsageError
+from kcluster.facts import spark_masters
+from kcluster.facts.hosts import observe_parts
+from kcluster.facts.node_roles import roles
 from kcluster.model.broker import Broker
 from kcluster.model.client import protocol_of
 from kcluster.model.node import Kind
 from kcluster.model.quorum import Quorum
-from kcluster.model.topic_change import Action, Change
-from kcluster.operations import masters, validate
-from kcluster.operations.looking import look_at_all
-from kcluster.operations.status.roles import roles
+from kcluster.model.topic_change import TopicAction, TopicChange
+from kcluster.operations import validate
 from kcluster.plan import Plan, Roles
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from kcluster.inventory import Loaded
     from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
-    from kcluster.model.observed import HostSeen
+    from kcluster.model.observed import ObservedHost
     from kcluster.model.topic import Topic
 
 T = TypeVar("T")
@@ -51,15 +52,15 @@ def plan(cluster: Cluster, hosts: Connections, kafka: Kafka) -> Plan:
 
 def whole(cluster: Cluster, hosts: Connections, kafka: Kafka, only: Sequence[str] = ()) -> Plan:
     """The plans of all parts of the cluster as one: for all hosts, or for only these and then without topics."""
-    kafkas, *sparks = map(seen_all, look_at_all(cluster.parts, hosts, only=only or None))
+    kafkas, *sparks = map(seen_all, observe_parts(cluster.parts, hosts, only=only or None))
     plans = [of(cluster, kafkas, kafka, topics_too=not only)]
     for seen in sparks:
         assert cluster.engine
-        plans.append(planning.plan(cluster.engine, seen, Roles(spark_leader=masters.leader(cluster.engine))))
+        plans.append(planning.plan(cluster.engine, seen, Roles(spark_leader=spark_masters.leader(cluster.engine))))
     return planning.joined(plans)
 
 
-def of(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka, *, topics_too: bool = True) -> Plan:
+def of(cluster: Cluster, seen: Mapping[str, ObservedHost], kafka: Kafka, *, topics_too: bool = True) -> Plan:
     """The plan that follows from what was seen, and from what the cluster itself says if it runs."""
     alive = [node for node in cluster.nodes if node.host.name in seen and _runs(seen[node.host.name], node)]
     found = roles(cluster, alive)
@@ -111,7 +112,7 @@ def in_charge(found: Mapping[str, str]) -> Roles:
     return Roles(zookeeper_leader=leader, controller=active or controller)
 
 
-def _cluster_id(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka) -> str:
+def _cluster_id(cluster: Cluster, seen: Mapping[str, ObservedHost], kafka: Kafka) -> str:
     """The id that brokers outside of this run tell, because with ZooKeeper the inventory has none.
 
     Those within are not asked: at a wrong address a broker of another cluster would answer for itself.
@@ -127,17 +128,17 @@ def _cluster_id(cluster: Cluster, seen: Mapping[str, HostSeen], kafka: Kafka) ->
     return found.cluster_id or ""
 
 
-def _has_data(host: HostSeen) -> bool:
+def _has_data(host: ObservedHost) -> bool:
     return any(path.meta for node in host.nodes.values() for path in node.directories.values())
 
 
-def _runs(host: HostSeen, node: Node) -> bool:
+def _runs(host: ObservedHost, node: Node) -> bool:
     return node.name in host.nodes and host.nodes[node.name].unit.running
 
 
 def _with_overrides(
-    seen: Mapping[str, HostSeen], told: Mapping[str, Mapping[str, str]], unknown: Collection[str]
-) -> dict[str, HostSeen]:
+    seen: Mapping[str, ObservedHost], told: Mapping[str, Mapping[str, str]], unknown: Collection[str]
+) -> dict[str, ObservedHost]:
     def known(node: str) -> Mapping[str, str] | None:
         return None if node in unknown else told.get(node, {})
 
@@ -169,7 +170,7 @@ def _overrides(kafka: Kafka, brokers: list[Broker]) -> tuple[dict[str, dict[str,
 
 def _topics(
     kafka: Kafka, declared: Sequence[Topic], brokers: Sequence[Broker], *, fresh: bool
-) -> tuple[tuple[Change, ...] | None, tuple[str, ...]]:
+) -> tuple[tuple[TopicChange, ...] | None, tuple[str, ...]]:
     """The steps to the declared topics, and what stays as it is; None and why where no broker says what is there."""
     if not declared:
         return (), ()
@@ -187,9 +188,9 @@ def _topics(
     return None, (f"the declared topics could not be compared: {why}",)
 
 
-def _declared_otherwise(change: Change) -> bool:
-    return change.action is Action.KEEP and bool(change.after)
+def _declared_otherwise(change: TopicChange) -> bool:
+    return change.action is TopicAction.KEEP and bool(change.after)
 
 
-def _stays(change: Change) -> str:
+def _stays(change: TopicChange) -> str:
     return f"topic {change.topic}: {change.what} stays {change.before}, declared is {change.after}: {change.note}"

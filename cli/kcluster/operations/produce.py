@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kcluster.clients.kafka import Kafka
+from kcluster.clients.kafka.input_messages import Acks, Message, Sending, lines, messages
+from kcluster.clients.kafka.topic_names import unknown
 from kcluster.errors import ApplyError, ExitCode, KclusterError, RefusedError, UsageError
+from kcluster.interrupt import Interrupt
 from kcluster.model.record import RecordError
-from kcluster.operations.interrupt import Interrupt
-from kcluster.operations.messages import Acks, Message, Sending, lines, messages
-from kcluster.operations.topic.names import unknown
 from kcluster.results import Block, Result
 
 if TYPE_CHECKING:

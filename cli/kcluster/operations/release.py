@@ -17,7 +17,7 @@ from kcluster.results import Block, Cell, Grid, Meter, Progress, Result, Tone
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownRelease:
     """A version of Kafka: where it can come from, and whether it is here."""
 
     version: str
@@ -36,7 +36,7 @@ class Known:
 class Listing(Result):
     """Every release that is known or in the cache."""
 
-    releases: Sequence[Known]
+    releases: Sequence[KnownRelease]
 
     def view(self) -> Iterable[Block]:
         """A row for each."""
@@ -171,11 +171,11 @@ def _marker(release: Release) -> cache.Marker:
     return marker
 
 
-def _known(release: Release) -> Known:
+def _known(release: Release) -> KnownRelease:
     home = cache.directory(release)
     marker = cache.read_marker(home)
     state = ("ready" if cache.installed(release) else "damaged") if home.exists() else ""
-    return Known(
+    return KnownRelease(
         version=release.version,
         metadata="ZooKeeper or KRaft" if release.supports_zookeeper else "KRaft",
         java=release.java,
@@ -187,11 +187,11 @@ def _known(release: Release) -> Known:
     )
 
 
-def _origins(one: Known) -> str:
+def _origins(one: KnownRelease) -> str:
     """Where a release can be had; any Apache archive with a published hash, so `url` is always there."""
     return ("maven, " if one.maven else "") + ("url (pinned)" if one.pinned else "url")
 
 
-def _state(one: Known) -> Cell:
+def _state(one: KnownRelease) -> Cell:
     text = f"{one.state}, from {one.source}" if one.source else one.state
     return Cell(text, {"ready": Tone.GOOD, "damaged": Tone.BAD}.get(one.state, Tone.PLAIN))

@@ -8,35 +8,36 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kcluster import render, variables
+from kcluster import config as variables
+from kcluster import render
+from kcluster.config import property_tables
+from kcluster.config.setting import Setting
 from kcluster.errors import RefusedError
-from kcluster.model import properties
 from kcluster.model.cluster import Cluster
-from kcluster.model.engine import Daemon
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Node
-from kcluster.model.settings import Setting
-from kcluster.operations.chosen import chosen
+from kcluster.model.spark_cluster import SparkDaemon
 from kcluster.results import Block, Cell, Grid, Result, Tone
+from kcluster.rollout.node_selection import select_nodes
 
 _SYSTEMD = (render.Role.UNIT, render.Role.SCRIPT)
 _LISTENER_PREFIX = re.compile(r"^listener\.name\.[^.]+\.")
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedFile:
     """One file and the host it lands on."""
 
     host: str
     node: str
-    file: render.File
+    file: render.RenderedFile
 
 
 @dataclass(frozen=True)
-class Rendered(Result):
+class RenderedFiles(Result):
     """Every file that was asked for."""
 
-    files: Sequence[Placed]
+    files: Sequence[PlacedFile]
 
     def data(self) -> Any:
         """One flat entry for each file."""
@@ -52,7 +53,7 @@ class Rendered(Result):
 
 
 @dataclass(frozen=True)
-class Written(Result):
+class WrittenFiles(Result):
     """What a folder holds now, and what of it is new."""
 
     folder: str
@@ -70,10 +71,10 @@ class Written(Result):
 
 
 @dataclass(frozen=True)
-class Explained(Result):
+class ExplainedFile(Result):
     """Where each line of the configuration files comes from."""
 
-    files: Sequence[tuple[Placed, Sequence[Setting]]]
+    files: Sequence[tuple[PlacedFile, Sequence[Setting]]]
 
     def data(self) -> Any:
         """One entry for each configuration file, with its lines."""
@@ -102,30 +103,30 @@ def as_placed(cluster: Cluster) -> Cluster:
     if not cluster.local:
         return cluster
     from kcluster.clients import ports  # lazily: real hosts need none of it
-    from kcluster.local import every, placing, wish
-    from kcluster.local.record import Record
+    from kcluster.local import layout, registry, up_request
+    from kcluster.local.cluster_record import ClusterRecord
 
-    root = wish.root(cluster.name)
-    known = Record.load(root)
-    taken = every.ports(besides=cluster.name)
+    root = up_request.cluster_dir(cluster.name)
+    known = ClusterRecord.load(root)
+    taken = registry.owned_ports(besides=cluster.name)
     kept = known.ports if known else {}
-    chosen_ports = placing.choose_ports(
-        placing.wanted_ports(cluster), kept, lambda port: port not in taken and ports.free(port)
+    chosen_ports = layout.choose_ports(
+        layout.wanted_ports(cluster), kept, lambda port: port not in taken and ports.free(port)
     )
-    return placing.place(cluster, placing.Placement(root, chosen_ports))
+    return layout.place(cluster, layout.Placement(root, chosen_ports))
 
 
-def rendered(cluster: Cluster, names: Sequence[str] = ()) -> Rendered:
+def rendered(cluster: Cluster, names: Sequence[str] = ()) -> RenderedFiles:
     """Every file of the named hosts or nodes, or of all."""
-    return Rendered(tuple(_placed(cluster, chosen(cluster, names))))
+    return RenderedFiles(tuple(_placed(cluster, select_nodes(cluster, names))))
 
 
-def written(cluster: Cluster, folder: Path, names: Sequence[str] = ()) -> Written:
+def written(cluster: Cluster, folder: Path, names: Sequence[str] = ()) -> WrittenFiles:
     """Write the same files below a folder, as FOLDER/<host>/<path>; other files in it are left alone."""
     new: list[str] = []
     changed: list[str] = []
     same = 0
-    for placed in _placed(cluster, chosen(cluster, names)):
+    for placed in _placed(cluster, select_nodes(cluster, names)):
         target = folder / placed.host / placed.file.path.lstrip("/")
         before = _read(target)
         if before == placed.file.text:
@@ -133,27 +134,27 @@ def written(cluster: Cluster, folder: Path, names: Sequence[str] = ()) -> Writte
             continue
         _write(target, placed.file)
         (new if before is None else changed).append(str(target))
-    return Written(str(folder), tuple(new), tuple(changed), same)
+    return WrittenFiles(str(folder), tuple(new), tuple(changed), same)
 
 
-def explained(cluster: Cluster, names: Sequence[str] = ()) -> Explained:
+def explained(cluster: Cluster, names: Sequence[str] = ()) -> ExplainedFile:
     """Each line of the configuration files with its origin and its reason."""
     found = []
-    for node in chosen(cluster, names):
+    for node in select_nodes(cluster, names):
         config = next(file for file in render.files(cluster.part_of(node), node) if file.role is render.Role.CONFIG)
         found.append((_place(node, config), tuple(_reasons(cluster, node))))
-    return Explained(tuple(found))
+    return ExplainedFile(tuple(found))
 
 
-def _placed(cluster: Cluster, nodes: Iterable[Node]) -> Iterator[Placed]:
+def _placed(cluster: Cluster, nodes: Iterable[Node]) -> Iterator[PlacedFile]:
     for node in nodes:
         for file in render.files(cluster.part_of(node), node):
             if not (node.host.local and file.role in _SYSTEMD):  # `up` starts processes without it
                 yield _place(node, file)
 
 
-def _place(node: Node, file: render.File) -> Placed:
-    return Placed(node.host.name, node.name, file)
+def _place(node: Node, file: render.RenderedFile) -> PlacedFile:
+    return PlacedFile(node.host.name, node.name, file)
 
 
 def _reasons(cluster: Cluster, node: Node) -> Iterator[Setting]:
@@ -163,10 +164,10 @@ def _reasons(cluster: Cluster, node: Node) -> Iterator[Setting]:
 
 def _meaning(cluster: Cluster, node: Node, key: str) -> str:
     """What a property does, in the first sentence of the release's own words."""
-    if isinstance(node, Daemon):
+    if isinstance(node, SparkDaemon):
         return ""
     zookeeper = isinstance(node, Server)
-    table = properties.zookeeper_table() if zookeeper else properties.table(cluster.release.version)
+    table = property_tables.zookeeper_table() if zookeeper else property_tables.table(cluster.release.version)
     known = table.get(key) or table.get(_LISTENER_PREFIX.sub("", key))
     return re.split(r"(?<=[^.]\.)\s+(?=[A-Z])|\n", known.doc.strip(), maxsplit=1)[0].rstrip(".") if known else ""
 
@@ -182,7 +183,7 @@ def _read(target: Path) -> str | None:
         raise _cannot("read", target, problem) from problem
 
 
-def _write(target: Path, file: render.File) -> None:
+def _write(target: Path, file: render.RenderedFile) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch(mode=0o600)

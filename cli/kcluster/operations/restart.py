@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kcluster.journal import Journal
-from kcluster.operations.chosen import chosen, installed
-from kcluster.operations.locking import locked
-from kcluster.operations.roll import RollReport, refuse_unsafe, roll
+from kcluster.rollout.cluster_lock import locked
+from kcluster.rollout.node_selection import installed, select_nodes
+from kcluster.rollout.roll import RollReport, refuse_unsafe, roll
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
     from kcluster.model.node import Node
-    from kcluster.operations.gates import Gates
     from kcluster.results import Progress
+    from kcluster.rollout.gates import Gates
 
 REASON = "asked for"
 
 
 def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> list[Node]:
     """What would be restarted; what cannot be made safe is refused before anybody is asked."""
-    nodes = chosen(gates.cluster, names)
+    nodes = select_nodes(gates.cluster, names)
     installed(gates.cluster, nodes, hosts)
     refuse_unsafe(gates, [[node] for node in nodes])
     return nodes

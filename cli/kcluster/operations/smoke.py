@@ -11,11 +11,11 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from kcluster.errors import ExitCode
-from kcluster.model.verdict import Verdict, judge, judge_resume
-from kcluster.operations.handover import Group, Handover
-from kcluster.operations.proof import Load, Path, Reading, Written, read, write
-from kcluster.operations.throwaway import interrupted_by_signals, topic_led_by_each
 from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
+from kcluster.smoke.group_failover import FailoverGroup, GroupFailover
+from kcluster.smoke.temporary_topic import interrupted_by_signals, topic_led_by_each_broker
+from kcluster.smoke.traffic import Load, ProducedRecords, ReadRecords, WritePath, read, write
+from kcluster.smoke.verdict import Verdict, judge, judge_resume
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
@@ -27,7 +27,7 @@ FIRST = 5
 
 
 @dataclass(frozen=True)
-class Row:
+class SmokeRow:
     """What was proven of one broker at one listener."""
 
     broker: int
@@ -48,7 +48,7 @@ class Smoke(Result):
 
     topic: str
     kept: bool
-    rows: Sequence[Row]
+    rows: Sequence[SmokeRow]
     verdict: Verdict
     leaders: Mapping[int, int]
     """Which broker led which partition."""
@@ -87,7 +87,7 @@ class Smoke(Result):
             yield f"kept: topic {self.topic}"
         yield Cell(self.sentence, Tone.GOOD if self.holds else Tone.BAD)
 
-    def _cells(self, row: Row) -> list[str | Cell]:
+    def _cells(self, row: SmokeRow) -> list[str | Cell]:
         counts = (row.entered, row.acknowledged, row.seen)
         bad = row.seen < row.acknowledged or row.entered == 0
         numbers = [Cell(str(number), Tone.BAD if bad else Tone.PLAIN) for number in counts]
@@ -128,9 +128,9 @@ class Smoke(Result):
 class Evidence:
     """What the steps of the proof brought to light."""
 
-    written: Written
-    handover: Handover
-    reading: Reading
+    written: ProducedRecords
+    handover: GroupFailover
+    reading: ReadRecords
 
 
 def smoke(
@@ -154,7 +154,7 @@ def smoke(
     protocol = kafka.config.get("security.protocol", "PLAINTEXT").upper()
     paths = paths_into(brokers, alive, protocol)
     topic = PREFIX + secrets.token_hex(4)
-    making = topic_led_by_each(kafka, topic, sorted(alive), keep=keep, within=timeout * 0.35, progress=progress)
+    making = topic_led_by_each_broker(kafka, topic, sorted(alive), keep=keep, within=timeout * 0.35, progress=progress)
     with interrupted_by_signals(), making as leaders:
         load = Load(topic, topic.removeprefix(PREFIX), leaders, messages)
         evidence = _gather(kafka, load, paths, started, timeout, progress, between)
@@ -174,14 +174,14 @@ def smoke(
 def _gather(
     kafka: Kafka,
     load: Load,
-    paths: Sequence[Path],
+    paths: Sequence[WritePath],
     started: float,
     timeout: float,
     progress: Progress,
     between: Callable[[str], None],
 ) -> Evidence:
     """The steps one after the other, each with its share of the time, so that a stuck one leaves some to the next."""
-    with closing(Group(kafka, load.topic)) as group:
+    with closing(FailoverGroup(kafka, load.topic)) as group:
         progress(f"writing through {len(paths)} addresses to {len(load.leaders)} leaders")
         written = write(kafka, load, paths, started + timeout * 0.6)
         progress("reading with a group that changes its consumer in the middle")
@@ -191,7 +191,7 @@ def _gather(
     return Evidence(written, handover, read(kafka, load.topic, load.run, load.leaders, started + timeout))
 
 
-def paths_into(brokers: Sequence[Broker], alive: Mapping[int, str], protocol: str) -> list[Path]:
+def paths_into(brokers: Sequence[Broker], alive: Mapping[int, str], protocol: str) -> list[WritePath]:
     """Every listener of every living broker that this client can speak to."""
     told = [
         (broker.id, listener.label, listener.address)
@@ -200,7 +200,7 @@ def paths_into(brokers: Sequence[Broker], alive: Mapping[int, str], protocol: st
         if broker.id in alive and listener.protocol == protocol
     ]
     found = told or [(broker, "", address) for broker, address in sorted(alive.items())]
-    return [Path(number, *entry) for number, entry in enumerate(found)]
+    return [WritePath(number, *entry) for number, entry in enumerate(found)]
 
 
 def left_out(brokers: Sequence[Broker], protocol: str) -> list[str]:
@@ -216,7 +216,7 @@ def left_out(brokers: Sequence[Broker], protocol: str) -> list[str]:
     )
 
 
-def rows_of(paths: Sequence[Path], leaders: Mapping[int, int], evidence: Evidence) -> list[Row]:
+def rows_of(paths: Sequence[WritePath], leaders: Mapping[int, int], evidence: Evidence) -> list[SmokeRow]:
     """What was written and seen, by broker and listener."""
     listeners = {path.number: path.listener for path in paths}
     seen = {(record.partition, record.offset, record.sequence) for record in evidence.reading.records}
@@ -224,19 +224,19 @@ def rows_of(paths: Sequence[Path], leaders: Mapping[int, int], evidence: Evidenc
 
 
 def _row(
-    path: Path,
+    path: WritePath,
     leaders: Mapping[int, int],
     listeners: Mapping[int, str],
     seen: Set[tuple[int, int, int]],
-    written: Written,
-) -> Row:
+    written: ProducedRecords,
+) -> SmokeRow:
     led = [
         record
         for record in written.acknowledged
         if leaders[record.partition] == path.broker and listeners[record.path] == path.listener
     ]
     times = sorted(written.latencies[record.sequence] * 1000 for record in led if record.sequence in written.latencies)
-    return Row(
+    return SmokeRow(
         broker=path.broker,
         listener=path.listener,
         address=path.address,
@@ -274,7 +274,7 @@ def _absent(brokers: Sequence[Broker], alive: Mapping[int, str]) -> Iterator[str
             yield f"broker {broker.id} ({broker.internal.address}) is not in the cluster"
 
 
-def problems_of(paths: Sequence[Path], leaders: Mapping[int, int], evidence: Evidence) -> Iterator[str]:
+def problems_of(paths: Sequence[WritePath], leaders: Mapping[int, int], evidence: Evidence) -> Iterator[str]:
     """What could not be asked, and why."""
     for path in paths:
         failed = [record for record in evidence.written.undelivered if record.path == path.number]

@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kcluster.journal import Journal
-from kcluster.operations import diagnosing
-from kcluster.operations.chosen import chosen, installed, stages
-from kcluster.operations.diagnosing import Began
-from kcluster.operations.locking import locked
-from kcluster.operations.roll import Note, come_back
 from kcluster.results import Block, Cell, Progress, Result, Tone
+from kcluster.rollout import diagnosis
+from kcluster.rollout.cluster_lock import locked
+from kcluster.rollout.diagnosis import StartMark
+from kcluster.rollout.node_selection import installed, select_nodes, stages
+from kcluster.rollout.roll import Note, come_back
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
     from kcluster.model.node import Node
-    from kcluster.operations.diagnosing import Unit
-    from kcluster.operations.gates import Gates
+    from kcluster.rollout.diagnosis import UnitState
+    from kcluster.rollout.gates import Gates
 
 _WITHIN = 60.0
 
 
 @dataclass(frozen=True)
-class Starts:
+class StartPlan:
     """What would be started, and what must serve in the end."""
 
     nodes: tuple[Node, ...]
@@ -33,7 +33,7 @@ class Starts:
 
 
 @dataclass(frozen=True)
-class Started(Result):
+class StartReport(Result):
     """What was started, and where it serves."""
 
     name: str
@@ -48,14 +48,14 @@ class Started(Result):
         yield f"bootstrap: {self.bootstrap}"
 
 
-def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> Starts:
+def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> StartPlan:
     """What would be started."""
-    nodes = chosen(gates.cluster, names)
-    found: Mapping[str, Unit] = installed(gates.cluster, nodes, hosts)
-    return Starts(tuple(nodes), tuple(node for node in nodes if not found[node.name].running))
+    nodes = select_nodes(gates.cluster, names)
+    found: Mapping[str, UnitState] = installed(gates.cluster, nodes, hosts)
+    return StartPlan(tuple(nodes), tuple(node for node in nodes if not found[node.name].running))
 
 
-def start(gates: Gates, starts: Starts, hosts: Connections, progress: Progress, words: Sequence[str]) -> Started:
+def start(gates: Gates, starts: StartPlan, hosts: Connections, progress: Progress, words: Sequence[str]) -> StartReport:
     """Start what does not run, stage by stage, and wait until it serves."""
     cluster, began = gates.cluster, time.monotonic()
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
@@ -63,7 +63,7 @@ def start(gates: Gates, starts: Starts, hosts: Connections, progress: Progress, 
             lock.check()
             _bring_up(stage, starts.idle, gates, hosts, progress, journal.note)
     idle = tuple(node.name for node in starts.idle)
-    return Started(cluster.name, idle, cluster.bootstrap, round(time.monotonic() - began, 2))
+    return StartReport(cluster.name, idle, cluster.bootstrap, round(time.monotonic() - began, 2))
 
 
 def _bring_up(
@@ -78,8 +78,8 @@ def _bring_up(
     fresh = [node for node in stage if node in idle]
     if fresh:
         progress(f"starting {', '.join(node.name for node in fresh)}")
-    began = diagnosing.command("start", fresh, hosts, within=_WITHIN) if fresh else []
-    every = [*began, *(Began(node) for node in stage if node not in idle)]
+    began = diagnosis.command("start", fresh, hosts, within=_WITHIN) if fresh else []
+    every = [*began, *(StartMark(node) for node in stage if node not in idle)]
     if every:
         come_back(every, hosts, progress, gates.patience, lambda: gates.serving(stage))
     for node in fresh:

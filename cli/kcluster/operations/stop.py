@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kcluster.journal import Journal
-from kcluster.operations import diagnosing
-from kcluster.operations.chosen import chosen, installed, stages
-from kcluster.operations.locking import locked
-from kcluster.operations.roll import STOP_WITHIN, open_gate, refuse_unsafe
 from kcluster.results import Block, Cell, Progress, Result, Tone
+from kcluster.rollout import diagnosis
+from kcluster.rollout.cluster_lock import locked
+from kcluster.rollout.node_selection import installed, select_nodes, stages
+from kcluster.rollout.roll import STOP_WITHIN, open_gate, refuse_unsafe
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
     from kcluster.model.node import Node
-    from kcluster.operations.gates import Gates
+    from kcluster.rollout.gates import Gates
 
 
 @dataclass(frozen=True)
-class Stops:
+class StopPlan:
     """What would be stopped."""
 
     nodes: tuple[Node, ...]
@@ -39,7 +39,7 @@ class Stops:
 
 
 @dataclass(frozen=True)
-class Stopped(Result):
+class StopReport(Result):
     """What was stopped."""
 
     name: str
@@ -59,18 +59,18 @@ class Stopped(Result):
         yield "start again: kcluster start -i INV    a host that boots starts its units by itself"
 
 
-def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> Stops:
+def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> StopPlan:
     """What would be stopped; what cannot be made safe is refused before anybody is asked."""
-    nodes = chosen(gates.cluster, names)
+    nodes = select_nodes(gates.cluster, names)
     found = installed(gates.cluster, nodes, hosts)
     running = tuple(node for node in nodes if found[node.name].running)
     whole = len(nodes) == len(gates.cluster.every_node)
     if not whole:
         refuse_unsafe(gates, [running])
-    return Stops(running, whole)
+    return StopPlan(running, whole)
 
 
-def stop(gates: Gates, stops: Stops, hosts: Connections, progress: Progress, words: Sequence[str]) -> Stopped:
+def stop(gates: Gates, stops: StopPlan, hosts: Connections, progress: Progress, words: Sequence[str]) -> StopReport:
     """Stop the nodes, the last stage of a start first: brokers hand their leaders over while the keepers still live."""
     cluster, began = gates.cluster, time.monotonic()
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
@@ -80,14 +80,14 @@ def stop(gates: Gates, stops: Stops, hosts: Connections, progress: Progress, wor
             lock.check()  # the gate may have been closed for long
             names = ", ".join(node.name for node in nodes)
             progress(f"stopping {names}")
-            diagnosing.command("stop", nodes, hosts, within=STOP_WITHIN)
+            diagnosis.command("stop", nodes, hosts, within=STOP_WITHIN)
             for node in nodes:
                 journal.note("step", phase="stop", host=node.host.name, what=f"stop {node.name}", status="ok")
         killed = _killed(stops.nodes, hosts)
     names_stopped = tuple(node.name for node in stops.nodes)
-    return Stopped(cluster.name, names_stopped, killed, round(time.monotonic() - began, 2))
+    return StopReport(cluster.name, names_stopped, killed, round(time.monotonic() - began, 2))
 
 
 def _killed(nodes: Sequence[Node], hosts: Connections) -> tuple[str, ...]:
-    found = diagnosing.units(nodes, hosts) if nodes else {}
+    found = diagnosis.units(nodes, hosts) if nodes else {}
     return tuple(name for name, unit in found.items() if unit.result == "timeout")

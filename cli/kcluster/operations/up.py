@@ -10,11 +10,11 @@ from pathlib import Path
 from kcluster import render
 from kcluster.clients import java, ports
 from kcluster.errors import RefusedError
-from kcluster.local import every, lock, logs, placing, readiness, stopping, wish, writing
-from kcluster.local.archives import Archives
-from kcluster.local.record import Origin, Record
-from kcluster.local.starting import Launcher, Ready
-from kcluster.local.wish import Wish
+from kcluster.local import cluster_lock, layout, node_files, node_log, readiness, registry, shutdown, up_request
+from kcluster.local.class_archives import Archives
+from kcluster.local.cluster_record import ClusterRecord, UpOrigin
+from kcluster.local.launcher import Launcher, Ready
+from kcluster.local.up_request import UpRequest
 from kcluster.model.cluster import Cluster
 from kcluster.model.node import Node
 from kcluster.model.quorum import Quorum
@@ -25,7 +25,7 @@ _GIVE_UP = 10.0
 
 
 @dataclass(frozen=True)
-class Up(Result):
+class UpReport(Result):
     """A cluster that serves, and what was done for it."""
 
     name: str
@@ -64,7 +64,7 @@ class Planned:
 
 
 @dataclass(frozen=True)
-class Plan(Result):
+class UpPlan(Result):
     """What `up` would do."""
 
     name: str
@@ -81,30 +81,30 @@ class Plan(Result):
         yield "nothing was changed (--dry-run)"
 
 
-def plan(wanted: Wish) -> Plan:
+def plan(wanted: UpRequest) -> UpPlan:
     """What `up` would start, where, and on which ports."""
-    cluster, origin, known = wish.grant(wanted, _accepted)
+    cluster, origin, known = up_request.grant(wanted, _accepted)
     record = _record(cluster, origin, known, ports.free)
     rows = [
         Planned(
             node.name,
             "none, it runs" if record.runs(node.name) else "start",
-            ", ".join(f"{purpose} {port}" for purpose, port in placing.ports_of(node)),
-            str(placing.folder(record.root, node.name)),
+            ", ".join(f"{purpose} {port}" for purpose, port in layout.ports_of(node)),
+            str(layout.folder(record.root, node.name)),
         )
         for node in record.cluster.nodes
     ]
-    return Plan(cluster.name, cluster.release.version, tuple(rows))
+    return UpPlan(cluster.name, cluster.release.version, tuple(rows))
 
 
-def up(wanted: Wish, progress: Progress) -> Up:
+def up(wanted: UpRequest, progress: Progress) -> UpReport:
     """Start what is missing of a local cluster and return when all of it serves."""
     from kcluster.releases.fetch import fetch  # lazily: `--dry-run` needs none of it
 
     begin = time.monotonic()
-    cluster, origin, _ = wish.grant(wanted, _accepted)
+    cluster, origin, _ = up_request.grant(wanted, _accepted)
     found = java.require(cluster.release.java, f"Kafka {cluster.release.version}")
-    with lock.locked(wish.root(cluster.name), cluster.name), ports.Reservation() as reservation:
+    with cluster_lock.locked(up_request.cluster_dir(cluster.name), cluster.name), ports.Reservation() as reservation:
         home = fetch(cluster.release, progress)
         record = replace(_chosen(cluster, origin, reservation, progress), release_home=str(home))
         ready = [_written(record, node.name) for node in record.cluster.nodes]
@@ -125,12 +125,12 @@ def _accepted(path: Path) -> Cluster:
     return validate.accepted(inventory.load(path))
 
 
-def _chosen(cluster: Cluster, origin: Origin, reservation: ports.Reservation, progress: Progress) -> Record:
+def _chosen(cluster: Cluster, origin: UpOrigin, reservation: ports.Reservation, progress: Progress) -> ClusterRecord:
     """The record with every port chosen; a port that somebody else holds is told, once."""
-    known = Record.load(wish.root(cluster.name))
+    known = ClusterRecord.load(up_request.cluster_dir(cluster.name))
     record = _record(cluster, origin, known, lambda port: ports.free(port) and reservation.take(port))
     told: set[int] = set()
-    for purpose, port in placing.wanted_ports(cluster).items():
+    for purpose, port in layout.wanted_ports(cluster).items():
         new = not known or purpose not in known.ports
         if new and port not in told and port not in record.ports.values() and (holder := ports.holder(port)):
             told.add(port)
@@ -138,31 +138,33 @@ def _chosen(cluster: Cluster, origin: Origin, reservation: ports.Reservation, pr
     return record
 
 
-def _record(cluster: Cluster, origin: Origin, known: Record | None, free: Callable[[int], bool]) -> Record:
+def _record(
+    cluster: Cluster, origin: UpOrigin, known: ClusterRecord | None, free: Callable[[int], bool]
+) -> ClusterRecord:
     """The record of the cluster as it is wanted, with all that is remembered of it."""
-    root = wish.root(cluster.name)
-    taken = every.ports(besides=cluster.name)
+    root = up_request.cluster_dir(cluster.name)
+    taken = registry.owned_ports(besides=cluster.name)
     kept = known.ports if known else {}
-    chosen = placing.choose_ports(placing.wanted_ports(cluster), kept, lambda port: port not in taken and free(port))
-    placed = placing.place(cluster, placing.Placement(root, chosen))
+    chosen = layout.choose_ports(layout.wanted_ports(cluster), kept, lambda port: port not in taken and free(port))
+    placed = layout.place(cluster, layout.Placement(root, chosen))
     started = known.living() | {n: s for n, s in known.started.items() if placed.find(n)} if known else {}
     home = known.release_home if known else ""
-    return Record(root, placed, origin, {**kept, **chosen}, home, started)
+    return ClusterRecord(root, placed, origin, {**kept, **chosen}, home, started)
 
 
-def _written(record: Record, name: str) -> Ready:
+def _written(record: ClusterRecord, name: str) -> Ready:
     """A node with its files written."""
     (node,) = record.cluster.find(name)
-    files = writing.placed_here(render.files(record.cluster, node, reveal=True))
-    writing.write(node, files)
-    return Ready(node, files, writing.digest(files, record.release_home))
+    files = node_files.placed_here(render.files(record.cluster, node, reveal=True))
+    node_files.write(node, files)
+    return Ready(node, files, node_files.digest(files, record.release_home))
 
 
 def _refuse_taken_ports(missing: Iterable[Ready], reservation: ports.Reservation) -> None:
     taken = [
         f"port {port} of {each.node.name} ({purpose}) is held by {ports.described(port)}"
         for each in missing
-        for purpose, port in placing.ports_of(each.node)
+        for purpose, port in layout.ports_of(each.node)
         if not (ports.free(port) and reservation.take(port))
     ]
     if taken:
@@ -171,24 +173,24 @@ def _refuse_taken_ports(missing: Iterable[Ready], reservation: ports.Reservation
         )
 
 
-def _bring_up(record: Record, launcher: Launcher, missing: Sequence[Ready], progress: Progress) -> Record:
+def _bring_up(record: ClusterRecord, launcher: Launcher, missing: Sequence[Ready], progress: Progress) -> ClusterRecord:
     """Start the missing nodes and wait until all serve; if that fails, stop again what was started."""
-    sizes = {each.node.name: logs.size(logs.main_log(each.node)) for each in missing}
+    sizes = {each.node.name: node_log.size(node_log.main_log(each.node)) for each in missing}
     by_name = {each.node.name: each for each in missing}
 
-    def again(before: Record, node: Node) -> Record:
+    def again(before: ClusterRecord, node: Node) -> ClusterRecord:
         if node.name not in told:
             told.add(node.name)
             progress(
                 f"ZooKeeper still knows {node.name} from before it was killed: starting it until that is forgotten"
             )
-        return launcher.start(before, [by_name[node.name]], Record.save)
+        return launcher.start(before, [by_name[node.name]], ClusterRecord.save)
 
     told: set[str] = set()
     try:
         if isinstance(record.cluster.metadata, Quorum):
             launcher.format(missing, record.cluster.metadata)
-        record = launcher.start(record, missing, Record.save)
+        record = launcher.start(record, missing, ClusterRecord.save)
         record = readiness.wait(record, sizes, again)
     except BaseException:  # also Ctrl-C: nothing is left half-running
         _take_back(record.root, sizes)
@@ -198,19 +200,19 @@ def _bring_up(record: Record, launcher: Launcher, missing: Sequence[Ready], prog
 
 
 def _take_back(root: Path, names: Iterable[str]) -> None:
-    record = Record.load(root)
+    record = ClusterRecord.load(root)
     if record:
         ours = [name for name in names if name in record.started]
-        stopping.stop(record, ours, _silent, Record.save, patience=_GIVE_UP, orderly=False)
+        shutdown.stop(record, ours, _silent, ClusterRecord.save, patience=_GIVE_UP, orderly=False)
 
 
 def _silent(_: str) -> None:
     """The error that follows says all there is to say."""
 
 
-def _result(record: Record, ready: Sequence[Ready], missing: Sequence[Ready], seconds: float) -> Up:
+def _result(record: ClusterRecord, ready: Sequence[Ready], missing: Sequence[Ready], seconds: float) -> UpReport:
     names = tuple(each.node.name for each in ready)
-    return Up(
+    return UpReport(
         name=record.cluster.name,
         bootstrap=record.cluster.bootstrap,
         nodes=names,

@@ -9,33 +9,24 @@ from typing import Any
 
 from kcluster import inventory
 from kcluster.errors import ExitCode
-from kcluster.inventory import doubts
-from kcluster.model import (
-    rules_copies,
-    rules_disks,
-    rules_engine,
-    rules_network,
-    rules_properties,
-    rules_safety,
-    rules_startup,
-    rules_structure,
-)
+from kcluster.inventory import unknown_variables
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.finding import Finding, Reported, Severity, report
 from kcluster.results import Block, Cell, Result, Tone
+from kcluster.rules import broker_startup, directories, network, properties, replication, safety, spark, structure
 
 Rule = Callable[[Cluster], Iterable[Finding]]
 
 RULES: tuple[Rule, ...] = (
-    rules_structure.structure,
-    *rules_network.RULES,
-    *rules_safety.RULES,
-    *rules_copies.RULES,
-    *rules_disks.RULES,
-    *rules_properties.RULES,
-    *rules_startup.RULES,
-    *rules_engine.RULES,
+    structure.structure,
+    *network.RULES,
+    *safety.RULES,
+    *replication.RULES,
+    *directories.RULES,
+    *properties.RULES,
+    *broker_startup.RULES,
+    *spark.RULES,
 )
 """Every rule about a cluster: a small pure function."""
 
@@ -119,7 +110,7 @@ def accepted(loaded: inventory.Loaded) -> Cluster:
 def _asked(loaded: inventory.Loaded) -> tuple[Cluster | None, list[Finding]]:
     """The cluster, if there is one, and what all rules say."""
     cluster, findings = inventory.cluster_from(loaded.data, loaded.name)
-    findings += doubts.doubts(loaded.data)
+    findings += unknown_variables.name_findings(loaded.data)
     return cluster, findings + (judge(cluster) if cluster else [])
 
 

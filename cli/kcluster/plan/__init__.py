@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from kcluster.model.cluster import Part
 from kcluster.model.node import Kind, Node
-from kcluster.model.observed import HostSeen
-from kcluster.plan import running
+from kcluster.model.observed import ObservedHost
+from kcluster.plan import restart_reasons
 from kcluster.plan.changes import changes
 from kcluster.plan.pairs import Pair, pairs
 from kcluster.plan.refusals import refusals
@@ -48,13 +48,13 @@ class Roles:
         return "it is the controller" if node.name == self.controller else ""
 
 
-def plan(part: Part, seen: Mapping[str, HostSeen], roles: Roles, cluster_id: str = "") -> Plan:
+def plan(part: Part, seen: Mapping[str, ObservedHost], roles: Roles, cluster_id: str = "") -> Plan:
     """What it takes on the hosts that were seen; `cluster_id` is known where the running cluster was asked for it."""
     found = pairs(part, seen)
     live = [pair for pair in found if pair.running]
-    reasons = {pair.node.name: running.reasons(pair) for pair in live}
+    reasons = {pair.node.name: restart_reasons.reasons(pair) for pair in live}
     restarted = [pair for pair in live if reasons[pair.node.name]]
-    settings, left = running.settings(found, restarted)
+    settings, left = restart_reasons.settings(found, restarted)
     return Plan(
         cluster=part.name,
         changes=tuple(change for host in seen.values() for change in changes([p for p in found if p.host is host])),
@@ -62,7 +62,7 @@ def plan(part: Part, seen: Mapping[str, HostSeen], roles: Roles, cluster_id: str
         restarts=tuple(_restart(pair, reasons[pair.node.name], roles) for pair in order(restarted, roles)),
         settings=settings,
         refused=refusals(found, cluster_id),
-        notes=(*(note for pair in live for note in running.strangers(pair)), *left),
+        notes=(*(note for pair in live for note in restart_reasons.strangers(pair)), *left),
         fresh=not live and not any(pair.has_data for pair in found),
     )
 

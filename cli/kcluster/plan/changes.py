@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kcluster import render
+from kcluster.config.file_paths import OWN
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
-from kcluster.model.observed import FileSeen
-from kcluster.plan import texts
+from kcluster.model.observed import ObservedFile
+from kcluster.plan import file_diff
 from kcluster.plan.pairs import Pair
 from kcluster.plan.steps import Action, Change
-from kcluster.variables.places import OWN
 
 
 def changes(pairs: Sequence[Pair]) -> Iterator[Change]:
@@ -73,11 +73,11 @@ def _files(pair: Pair) -> Iterator[Change]:
         if found is None:
             yield Change(pair.host.name, Action.CREATE, file.path, pair.node.name)
         elif notes := list(_differences(pair, file, found)):
-            diff = texts.difference(file.role, found.text, file.text)
+            diff = file_diff.difference(file.role, found.text, file.text)
             yield Change(pair.host.name, Action.CHANGE, file.path, pair.node.name, ", ".join(filter(None, notes)), diff)
 
 
-def _differences(pair: Pair, file: render.File, found: FileSeen) -> Iterator[str]:
+def _differences(pair: Pair, file: render.RenderedFile, found: ObservedFile) -> Iterator[str]:
     """A word for each thing that differs; none where the diff says it all."""
     # What is not for everybody is for root and the service.
     group = pair.node.places.group if file.mode == "0640" else "root"
@@ -85,7 +85,7 @@ def _differences(pair: Pair, file: render.File, found: FileSeen) -> Iterator[str
     if found.attributes != wanted:
         yield f"{found.attributes} -> {wanted}"
     if found.text != file.text:
-        same = texts.secrets(file.role, found.text) == texts.secrets(file.role, file.text)
+        same = file_diff.secrets(file.role, found.text) == file_diff.secrets(file.role, file.text)
         yield "" if same else "a secret changes"
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kcluster import render
+from kcluster.config.file_paths import UNITS, data_dirs
 from kcluster.model.cluster import Cluster, Part
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.node import Node
-from kcluster.model.observed import DirectorySeen, HostSeen, NodeSeen, UnitSeen
+from kcluster.model.observed import ObservedDirectory, ObservedHost, ObservedNode, ObservedUnit
 from kcluster.model.quorum import Quorum
-from kcluster.variables.places import UNITS, data_dirs
 
-_NOTHING = NodeSeen(UnitSeen("missing"))
+_NOTHING = ObservedNode(ObservedUnit("missing"))
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Pair:
 
     part: Part
     node: Node
-    host: HostSeen
+    host: ObservedHost
 
     @property
-    def seen(self) -> NodeSeen:
+    def seen(self) -> ObservedNode:
         """What was seen of the node."""
         return self.host.nodes.get(self.node.name, _NOTHING)
 
@@ -41,12 +41,12 @@ class Pair:
         return UNITS[self.node.kind]
 
     @cached_property
-    def files(self) -> tuple[render.File, ...]:
+    def files(self) -> tuple[render.RenderedFile, ...]:
         """Its files as they shall be, secrets and all."""
         return render.files(self.part, self.node, reveal=True)
 
     @property
-    def directories(self) -> Iterator[tuple[str, DirectorySeen | None]]:
+    def directories(self) -> Iterator[tuple[str, ObservedDirectory | None]]:
         """Its data directories, each with what was seen of it."""
         return ((path, self.seen.directories.get(path)) for path in data_dirs(self.node))
 
@@ -67,6 +67,6 @@ class Pair:
         return self.seen.started_release or self.host.current
 
 
-def pairs(part: Part, seen: Mapping[str, HostSeen]) -> tuple[Pair, ...]:
+def pairs(part: Part, seen: Mapping[str, ObservedHost]) -> tuple[Pair, ...]:
     """Every node whose host was seen, in the order of the part."""
     return tuple(Pair(part, node, seen[node.host.name]) for node in part.nodes if node.host.name in seen)

@@ -6,14 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from kcluster.config.file_paths import paths
+from kcluster.config.unit_titles import other_owner
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.node import Kind
-from kcluster.model.observed import DirectorySeen, HostSeen
+from kcluster.model.observed import ObservedDirectory, ObservedHost
 from kcluster.plan.pairs import Pair
 from kcluster.plan.steps import Refusal
-from kcluster.variables.places import paths
-from kcluster.variables.titles import other_owner
 
 _WORDS = {Kind.ZOOKEEPER: "zookeeper_id", Kind.BROKER: "kafka_broker_id", Kind.CONTROLLER: "kafka_controller_id"}
 _LINE = re.compile(r"-(\d+\.\d+)(?:\.|$)")
@@ -29,7 +29,7 @@ def refusals(pairs: Sequence[Pair], cluster_id: str = "") -> tuple[Refusal, ...]
     return (*unready, *strangers, *(refusal for pair in kafka for refusal in (*_release(pair), *_disks(pair, usual))))
 
 
-def _preparation(host: HostSeen) -> Iterator[Refusal]:
+def _preparation(host: ObservedHost) -> Iterator[Refusal]:
     """What the role that prepares the host would say."""
     if host.preparation.refused:
         what, _, advice = host.preparation.refused.partition("\ntry: ")
@@ -85,7 +85,7 @@ def _metadata_elsewhere(pair: Pair, path: str, first: str) -> Refusal:
     )
 
 
-def _meta(pair: Pair, file: str, found: DirectorySeen, usual: str) -> Iterator[Refusal]:
+def _meta(pair: Pair, file: str, found: ObservedDirectory, usual: str) -> Iterator[Refusal]:
     number = found.meta.get("node.id") or found.meta.get("broker.id", "")
     cluster = found.meta.get("cluster.id", "")
     if number and number != str(pair.node.id):
@@ -103,7 +103,7 @@ def _meta(pair: Pair, file: str, found: DirectorySeen, usual: str) -> Iterator[R
         )
 
 
-def _with_zookeeper(found: DirectorySeen) -> bool:
+def _with_zookeeper(found: ObservedDirectory) -> bool:
     return found.meta.get("version") == "0"
 
 

@@ -91,7 +91,7 @@ class Plan(Result):
     restarts: tuple[Restart, ...] = ()
     """In the safe order: one at a time, from the first to the last."""
     settings: tuple[Dynamic, ...] = ()
-    topics: tuple[topic_change.Change, ...] | None = ()
+    topics: tuple[topic_change.TopicChange, ...] | None = ()
     """The steps to the declared topics, in order; None where nobody could say which are there."""
     refused: tuple[Refusal, ...] = ()
     fresh: bool = False
@@ -171,8 +171,8 @@ def arrow(key: str, before: str, after: str | None) -> str:
     return f"{key} {before} -> {after}" if before else f"{key} set to {after}"
 
 
-def _of_topic(change: topic_change.Change) -> Cell:
-    if change.action is topic_change.Action.CREATE:
+def _of_topic(change: topic_change.TopicChange) -> Cell:
+    if change.action is topic_change.TopicAction.CREATE:
         return Cell(f"  + {change.action} {change.topic}: {change.after}", Tone.GOOD)
     values = " -> ".join(value for value in (change.before, change.after) if value)
     note = f" ({change.note})" if change.note else ""

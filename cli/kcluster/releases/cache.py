@@ -21,7 +21,7 @@ _LAYOUT = ("bin", "config", "libs")
 
 
 @dataclass(frozen=True)
-class File:
+class CachedFile:
     """What a file of a release must be."""
 
     size: int
@@ -33,7 +33,7 @@ class Marker:
     """Where a release came from and every file it has; written last, so that it also says: complete."""
 
     source: str
-    files: Mapping[str, File]
+    files: Mapping[str, CachedFile]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def read_marker(home: Path) -> Marker | None:
     """The marker of a release; None when there is none or it cannot be read."""
     try:
         data = json.loads((home / MARKER).read_text())
-        files = {name: File(int(size), str(sha256)) for name, (size, sha256) in data["files"].items()}
+        files = {name: CachedFile(int(size), str(sha256)) for name, (size, sha256) in data["files"].items()}
         return Marker(str(data["source"]), files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

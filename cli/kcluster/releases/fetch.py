@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kcluster.errors import ApplyError, KclusterError, RefusedError, UnreachableError, UsageError
-from kcluster.model.names import nearest
 from kcluster.model.release import Release
-from kcluster.releases import cache, launch, manifest
+from kcluster.model.suggestions import nearest
+from kcluster.releases import cache, launch_scripts, manifest
 from kcluster.results import Meter, Progress
 
 
@@ -60,7 +60,7 @@ def _current(release: Release) -> bool:
     marker = cache.read_marker(cache.directory(release))
     if not marker or marker.source != "maven":
         return True
-    ours = {name: hashlib.sha256(content).hexdigest() for name, content in launch.files(release)}
+    ours = {name: hashlib.sha256(content).hexdigest() for name, content in launch_scripts.files(release)}
     return ours == {name: file.sha256 for name, file in marker.files.items() if not name.startswith("libs/")}
 
 
@@ -69,7 +69,7 @@ def _renewed(release: Release, progress: Progress) -> Path:
     progress(f"the scripts of the cached {release.directory} are of another kcluster: writing them again")
     with cache.staging(release) as staged:
         shutil.copytree(cache.directory(release) / "libs", staged / "libs", copy_function=os.link)
-        launch.write(release, staged)
+        launch_scripts.write(release, staged)
         cache.mark(staged, "maven")
         return cache.install(staged, release)
 
@@ -91,7 +91,7 @@ def _from(source: str, release: Release, progress: Progress, meter: Meter) -> Pa
     from kcluster.releases import sources  # lazily: whoever has the release does not pay for HTTP
 
     with cache.staging(release) as staged:
-        sources.bring(source, sources.Job(release, staged, progress, meter))
+        sources.bring(source, sources.FetchRequest(release, staged, progress, meter))
         cache.mark(staged, source)
         home = cache.install(staged, release)
     progress(f"{release.directory} is in {home}")

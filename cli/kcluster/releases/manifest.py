@@ -13,7 +13,7 @@ _HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Jar:
+class ReleaseJar:
     """One jar of a release's libs/."""
 
     coordinates: str
@@ -27,7 +27,7 @@ class Jar:
         return f"{artifact}-{version}.jar"
 
 
-def jars(release: Release) -> tuple[Jar, ...]:
+def jars(release: Release) -> tuple[ReleaseJar, ...]:
     """The jars of a release; none when there is no manifest for it. Optional jars are left out."""
     path = _path(release)
     return tuple(_read(path.read_text())) if path.is_file() else ()
@@ -50,10 +50,10 @@ def _path(release: Release) -> Path:
     return _HERE / "manifests" / f"{release.directory}.gav"
 
 
-def _read(text: str) -> Iterator[Jar]:
+def _read(text: str) -> Iterator[ReleaseJar]:
     for line in text.splitlines():
         if line.startswith("# optional"):
             return
         if line and not line.startswith("#"):
             coordinates, sha256 = line.split()
-            yield Jar(coordinates, sha256)
+            yield ReleaseJar(coordinates, sha256)

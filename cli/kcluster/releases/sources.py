@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from kcluster.clients import downloads, maven
 from kcluster.errors import RefusedError, UnreachableError
 from kcluster.model.release import Release
-from kcluster.releases import archive, cache, launch, manifest
+from kcluster.releases import archive, cache, launch_scripts, manifest
 from kcluster.results import Meter, Progress
 
 APACHE = "https://archive.apache.org/dist/kafka"
@@ -20,7 +20,7 @@ _ENDINGS = (".tgz", ".tar.gz")
 
 
 @dataclass(frozen=True)
-class Job:
+class FetchRequest:
     """A release to bring, where to put it, and whom to tell."""
 
     release: Release
@@ -29,7 +29,7 @@ class Job:
     meter: Meter
 
 
-def bring(source: str, job: Job) -> None:
+def bring(source: str, job: FetchRequest) -> None:
     """Bring a release from one source; UnreachableError when the source does not have it."""
     if source == "maven":
         _from_maven(job)
@@ -59,7 +59,7 @@ def archive_file(source: str, release: Release) -> Path:
     return path
 
 
-def _from_maven(job: Job) -> None:
+def _from_maven(job: FetchRequest) -> None:
     jars = manifest.jars(job.release)
     if not jars:
         raise UnreachableError(
@@ -71,10 +71,10 @@ def _from_maven(job: Job) -> None:
     project.unlink()
     for jar in jars:
         _check_jar(jar, libs)
-    launch.write(job.release, job.into)
+    launch_scripts.write(job.release, job.into)
 
 
-def _check_jar(jar: manifest.Jar, libs: Path) -> None:
+def _check_jar(jar: manifest.ReleaseJar, libs: Path) -> None:
     if not (libs / jar.file).is_file():
         raise UnreachableError(f"Maven did not bring {jar.coordinates}")
     observed = cache.sha256(libs / jar.file)
@@ -86,7 +86,7 @@ def _check_jar(jar: manifest.Jar, libs: Path) -> None:
         )
 
 
-def _from_url(url: str, job: Job, *, pinned_first: bool) -> None:
+def _from_url(url: str, job: FetchRequest, *, pinned_first: bool) -> None:
     expected = _expected(url, job.release, pinned_first=pinned_first)
     part = _part(url)
     resumed = part.exists()
@@ -134,7 +134,7 @@ def _part(url: str) -> Path:
     return folder / f"{Path(urlsplit(url).path).name}.{mark}.part"
 
 
-def _from_file(path: Path, job: Job) -> None:
+def _from_file(path: Path, job: FetchRequest) -> None:
     if not path.is_file():
         raise UnreachableError(f"there is no file {path}")
     job.progress(f"unpacking {path}")

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kcluster import show
+from kcluster.config import property_tables
 from kcluster.errors import KclusterError
-from kcluster.model import properties
 from kcluster.model.release import Release
 from kcluster.releases.fetch import fetch
 
 _CLASSES = {"broker": "kafka.server.KafkaConfig", "topic": "org.apache.kafka.storage.internals.log.LogConfig"}
-_DATA = Path(properties.__file__).parent / "properties_data"
+_DATA = Path(property_tables.__file__).parent / "property_data"
 
 Row = list[str | None]
 

@@ -25,7 +25,7 @@ def network(wanted: dict[str, Any]) -> dict[str, Any]:
     begun = time.time()
     busy = those_wanting_ports({each["unit"] for each in wanted["open"]})
     ending = begun + wanted["patience"] + 1
-    doors = [Door(each, ending, left_to_unit=each["unit"] in busy) for each in wanted["open"]]
+    doors = [ProbeListener(each, ending, left_to_unit=each["unit"] in busy) for each in wanted["open"]]
     knocking = knocks(wanted)
     names = {name: resolved(name) for name in wanted["own_names"]}
     found = [[knock.host, knock.port, knock.outcome()] for knock in knocking]
@@ -41,10 +41,10 @@ def network(wanted: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def knocks(wanted: dict[str, Any]) -> list[Knock]:
+def knocks(wanted: dict[str, Any]) -> list[ProbeResult]:
     """Begin to knock wherever it is wanted."""
     now = time.time()
-    return [Knock(each, now if each in wanted["once"] else now + wanted["patience"]) for each in wanted["knock"]]
+    return [ProbeResult(each, now if each in wanted["once"] else now + wanted["patience"]) for each in wanted["knock"]]
 
 
 def those_wanting_ports(units: set[str]) -> set[str]:
@@ -69,7 +69,7 @@ def resolved(name: str) -> list[str]:
         return []
 
 
-class Door(threading.Thread):
+class ProbeListener(threading.Thread):
     """A listener for a port that nobody listens on yet, and whose unit does not want it."""
 
     def __init__(self, wanted: dict[str, Any], ending: float, *, left_to_unit: bool) -> None:
@@ -111,7 +111,7 @@ class Door(threading.Thread):
             callers += 1
 
 
-class Knock(threading.Thread):
+class ProbeResult(threading.Thread):
     """One try after the other to reach a door, until it opens, stays silent, or the time is over."""
 
     def __init__(self, wanted: tuple[str, int], ending: float) -> None:

@@ -1,6 +1,6 @@
 """Holds the lock of a cluster on this host for as long as somebody elsewhere says a line now and then.
 
-Run there by Python 3.8 or newer, with nothing else; `kcluster.operations.locking` sends it, `hold({...})` behind it.
+Run there by Python 3.8 or newer, with nothing else; `kcluster.rollout.cluster_lock` sends it, `hold({...})` behind it.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def of_journal(unit: str, lines: int) -> dict[str, Any]:
 
 def follow(wanted: dict[str, Any]) -> None:
     """Print each new line as a pair of node and text, until nobody listens."""
-    sources = [Journal(node) if wanted["journal"] else File(node) for node in wanted["nodes"]]
+    sources = [SystemdJournal(node) if wanted["journal"] else FollowedFile(node) for node in wanted["nodes"]]
     quiet_since = time.monotonic()
     try:
         while True:
@@ -89,7 +89,7 @@ class Whole:
         return [line.decode(errors="replace") for line in whole]
 
 
-class File:
+class FollowedFile:
     """A log that is read to its end again and again, also when it is rolled over or not there yet."""
 
     def __init__(self, node: dict[str, Any]) -> None:
@@ -143,7 +143,7 @@ class File:
         self.file = None
 
 
-class Journal:
+class SystemdJournal:
     """What systemd hears of a unit from now on."""
 
     def __init__(self, node: dict[str, Any]) -> None:

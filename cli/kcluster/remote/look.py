@@ -1,6 +1,6 @@
 """Says as one line of JSON what is on this host: run there as `python3 -`, by Python 3.8 or newer, with nothing else.
 
-What is asked for stands in the last line, which `kcluster.operations.looking` adds: `say({...})`.
+What is asked for stands in the last line, which `kcluster.facts.hosts` adds: `say({...})`.
 """
 
 from __future__ import annotations

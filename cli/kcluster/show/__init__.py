@@ -15,7 +15,7 @@ from kcluster.errors import KclusterError
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """The forms in which a result is printed."""
 
     TABLE = "table"
@@ -34,13 +34,13 @@ def inventory_is(path: Path | None) -> None:
     _inventory.set(shlex.quote(str(path)) if path else "INV")
 
 
-def result(value: Result, form: Format, *, out: IO[str] | None = None) -> None:
+def result(value: Result, form: OutputFormat, *, out: IO[str] | None = None) -> None:
     """Print a result on stdout in the form the user asked for; elsewhere it is something to look at on the way."""
     coloured = _coloured(out or sys.stdout)
     stream = Lasting(out) if out else sys.stdout
-    if form is Format.JSON:
+    if form is OutputFormat.JSON:
         stream.write(_json(value.data()))
-    elif form is Format.YAML:
+    elif form is OutputFormat.YAML:
         stream.write(_yaml(value.data()))
     else:
         for block in value.view():

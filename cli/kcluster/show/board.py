@@ -21,7 +21,7 @@ _TONES = {
 _TICK = 0.5
 
 
-class Board:
+class ProgressBoard:
     """Shows phases and steps; without a terminal each change is a line of its own."""
 
     def __init__(self, out: IO[str] | None = None) -> None:
@@ -37,7 +37,7 @@ class Board:
         self._over = threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
 
-    def __enter__(self) -> Board:
+    def __enter__(self) -> ProgressBoard:
         """Begin to show."""
         if self._live:
             self._ticker.start()

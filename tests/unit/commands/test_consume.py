@@ -6,7 +6,7 @@ import pytest
 
 from kcluster.app import main
 from kcluster.commands.consume import start_of
-from kcluster.operations.consume import Start
+from kcluster.operations.consume import StartPosition
 
 ISO = "@2026-01-31T12:00:00+00:00"
 
@@ -14,16 +14,16 @@ ISO = "@2026-01-31T12:00:00+00:00"
 @pytest.mark.parametrize(
     ("text", "start"),
     [
-        (None, Start("end")),
-        ("beginning", Start("beginning")),
-        ("end", Start("end")),
-        ("1000", Start("offset", 1000)),
-        ("-10", Start("last", 10)),
-        ("@1700000000000", Start("time", 1_700_000_000_000)),
-        (ISO, Start("time", 1_769_860_800_000)),
+        (None, StartPosition("end")),
+        ("beginning", StartPosition("beginning")),
+        ("end", StartPosition("end")),
+        ("1000", StartPosition("offset", 1000)),
+        ("-10", StartPosition("last", 10)),
+        ("@1700000000000", StartPosition("time", 1_700_000_000_000)),
+        (ISO, StartPosition("time", 1_769_860_800_000)),
     ],
 )
-def test_an_offset_is_a_place(text: str | None, start: Start) -> None:
+def test_an_offset_is_a_place(text: str | None, start: StartPosition) -> None:
     assert start_of(from_beginning=False, offset=text, group=None) == start
 
 

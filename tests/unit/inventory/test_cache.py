@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kcluster.clients.ansible.surroundings import environment
+from kcluster.clients.ansible.run_environment import environment
 from kcluster.inventory import cache
 
 

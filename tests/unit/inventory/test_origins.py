@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kcluster.inventory.origins import Origins
-from kcluster.model.finding import Spot
+from kcluster.model.finding import Location
 
 DATA = {
     "all": {"children": ["kafka_broker"]},
@@ -30,22 +30,22 @@ def test_yaml_is_found_by_variable_and_by_key_at_the_level_that_wins(folder: Pat
     )
     (folder / "group_vars" / "all" / "more.yml").write_text("kafka_config:\n  a.b: 1\n  c.d: 2\n")
     origins = Origins(Path("hosts.yml"), DATA)
-    assert origins.locate(Spot("b1", "kafka_heap")) == "hosts.yml:5"
-    assert origins.locate(Spot("b2", "kafka_heap")) == "hosts.yml:9"
-    assert origins.locate(Spot("b1", "kafka_config", "c.d")) == "group_vars/all/more.yml:3"
-    assert origins.locate(Spot("b1", "kafka_config", "e.f")) == "group_vars/all/more.yml:1"
-    assert origins.locate(Spot("b1", "kafka_rack")) == "hosts.yml:7"
-    assert origins.locate(Spot("all", "kafka_heap")) == "hosts.yml:5"
+    assert origins.locate(Location("b1", "kafka_heap")) == "hosts.yml:5"
+    assert origins.locate(Location("b2", "kafka_heap")) == "hosts.yml:9"
+    assert origins.locate(Location("b1", "kafka_config", "c.d")) == "group_vars/all/more.yml:3"
+    assert origins.locate(Location("b1", "kafka_config", "e.f")) == "group_vars/all/more.yml:1"
+    assert origins.locate(Location("b1", "kafka_rack")) == "hosts.yml:7"
+    assert origins.locate(Location("all", "kafka_heap")) == "hosts.yml:5"
 
 
 def test_entries_of_lists_are_found_by_their_name(folder: Path) -> None:
     (folder / "hosts.yml").write_text("all:\n  vars:\n    kafka_topics:\n      - name: a\n      - {name: b}\n")
-    assert Origins(Path("hosts.yml"), DATA).locate(Spot("all", "kafka_topics", "b")) == "hosts.yml:5"
+    assert Origins(Path("hosts.yml"), DATA).locate(Location("all", "kafka_topics", "b")) == "hosts.yml:5"
 
 
 def test_ini_is_found_by_host_group_and_variable(folder: Path) -> None:
     (folder / "hosts").write_text("[kafka_broker]\nb1 kafka_heap=1g\n\n[kafka_broker:vars]\nkafka_rack=a\n")
     origins = Origins(Path("hosts"), DATA)
-    assert origins.locate(Spot("b1", "kafka_heap")) == "hosts:2"
-    assert origins.locate(Spot("b1", "kafka_rack")) == "hosts:5"
-    assert origins.locate(Spot("kafka_broker")) == "hosts:4"
+    assert origins.locate(Location("b1", "kafka_heap")) == "hosts:2"
+    assert origins.locate(Location("b1", "kafka_rack")) == "hosts:5"
+    assert origins.locate(Location("kafka_broker")) == "hosts:4"

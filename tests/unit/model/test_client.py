@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from kcluster.local import shape
-from kcluster.local.record import Origin
+from kcluster.local import topology
+from kcluster.local.cluster_record import UpOrigin
 from kcluster.model.client import Client
 from kcluster.model.listener import Listener
-from kcluster.model.rules_network import clients_come_in
+from kcluster.rules.network import clients_come_in
 
 
 def door(name: str, port: int, protocol: str) -> Listener:
     return Listener(name=name, port=port, protocol=protocol, advertised_host="h", advertised_port=port)
 
 
-(FIRST,) = shape.cluster_of("c", Origin(brokers=1), "").brokers
+(FIRST,) = topology.cluster_of("c", UpOrigin(brokers=1), "").brokers
 DOORS = (door("outside", 1, "SASL_SSL"), door("internal", 2, "PLAINTEXT"), door("more", 3, "PLAINTEXT"))
 BROKER = replace(FIRST, listeners=DOORS)
-CLUSTER = replace(shape.cluster_of("c", Origin(brokers=1), ""), brokers=(BROKER,))
+CLUSTER = replace(topology.cluster_of("c", UpOrigin(brokers=1), ""), brokers=(BROKER,))
 
 
 @pytest.mark.parametrize(("protocol", "port"), [("PLAINTEXT", 2), ("SASL_SSL", 1), ("SSL", 2)])

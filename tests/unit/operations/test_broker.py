@@ -5,9 +5,9 @@ from types import SimpleNamespace as Fake
 import pytest
 
 from kcluster.clients.wire import Replica, Versions
-from kcluster.operations.broker import BrokerList, Settings, rows
-from kcluster.operations.broker import Property as Setting
-from kcluster.operations.servers import Answers, release_of, sizes_of
+from kcluster.facts.brokers import Answers, release_of, sizes_of
+from kcluster.operations.broker import BrokerConfig, BrokerList, rows
+from kcluster.operations.broker import BrokerProperty as Setting
 
 
 def ranges(produce, fetch, list_offsets, commit):
@@ -68,6 +68,6 @@ def test_the_size_of_a_partition_is_what_its_leader_says():
 
 
 def test_defaults_that_are_not_shown_are_counted():
-    settings = Settings(1, [Setting("log.dirs", "/d", "static", False, True)], 304)
+    settings = BrokerConfig(1, [Setting("log.dirs", "/d", "static", False, True)], 304)
     *_, last = settings.view()
     assert last.text == "304 more are at their default; --all shows them"

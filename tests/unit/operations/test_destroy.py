@@ -6,25 +6,25 @@ from typing import Any
 
 import pytest
 
-from kcluster.clients.ssh import Answer
+from kcluster.clients.ssh import CommandResult
 from kcluster.errors import ExitCode, RefusedError, UnreachableError
-from kcluster.local import shape
-from kcluster.local.record import Origin
-from kcluster.model.engine import Engine, Master, Worker
+from kcluster.local import topology
+from kcluster.local.cluster_record import UpOrigin
 from kcluster.model.host import Host
+from kcluster.model.spark_cluster import SparkCluster, SparkMaster, SparkWorker
 from kcluster.operations import destroy
-from kcluster.operations.destroy.question import NO_COMMON_ID, Part, common_id, question
+from kcluster.operations.destroy.survey import NO_COMMON_ID, DestroyPart, common_id, survey_query
 
 OURS = "PbWmCmMSSbSvDeFTl9mVrA"
-CLUSTER = shape.cluster_of("c", Origin(brokers=1, keepers=1), "")
+CLUSTER = topology.cluster_of("c", UpOrigin(brokers=1, keepers=1), "")
 KEEPER, BROKER = CLUSTER.hosts
 
 
 def test_the_brokers_are_one_part_and_the_keepers_another():
-    parts = ([Part.BROKERS], [Part.KEEPERS], list(Part))
-    assert [len(question(CLUSTER, BROKER, part)["nodes"]) for part in parts] == [1, 0, 1]
-    assert [len(question(CLUSTER, KEEPER, part)["nodes"]) for part in parts] == [0, 1, 1]
-    assert question(CLUSTER, BROKER, [Part.BROKERS])["folders"] == []
+    parts = ([DestroyPart.BROKERS], [DestroyPart.KEEPERS], list(DestroyPart))
+    assert [len(survey_query(CLUSTER, BROKER, part)["nodes"]) for part in parts] == [1, 0, 1]
+    assert [len(survey_query(CLUSTER, KEEPER, part)["nodes"]) for part in parts] == [0, 1, 1]
+    assert survey_query(CLUSTER, BROKER, [DestroyPart.BROKERS])["folders"] == []
 
 
 def test_the_clusters_id_is_the_one_that_most_brokers_share():
@@ -43,8 +43,8 @@ class Hosts:
         return dict.fromkeys(only, self._answer)
 
 
-def survey(**found: Any) -> Answer:
-    return Answer(0, json.dumps({"units": [], "strangers": [], "folders": [], "data": [], **found}), "")
+def survey(**found: Any) -> CommandResult:
+    return CommandResult(0, json.dumps({"units": [], "strangers": [], "folders": [], "data": [], **found}), "")
 
 
 def data(refusal: str = "", cluster_id: str = OURS) -> dict[str, Any]:
@@ -72,12 +72,12 @@ def test_a_host_of_another_cluster_or_one_that_does_not_answer_ends_it_before_an
 
 def test_spark_goes_in_parts_of_its_own_also_from_a_host_without_kafka():
     alone = Host("s1", "10.0.0.9")
-    engine = Engine("c", (Master(host=BROKER),), (Worker(host=BROKER), Worker(host=alone)))
+    engine = SparkCluster("c", (SparkMaster(host=BROKER),), (SparkWorker(host=BROKER), SparkWorker(host=alone)))
     cluster = replace(CLUSTER, engine=engine)
-    parts = ([Part.WORKERS], [Part.MASTERS], [Part.BROKERS], list(Part))
-    there = [[node["unit"] for node in question(cluster, BROKER, part)["nodes"]] for part in parts]
+    parts = ([DestroyPart.WORKERS], [DestroyPart.MASTERS], [DestroyPart.BROKERS], list(DestroyPart))
+    there = [[node["unit"] for node in survey_query(cluster, BROKER, part)["nodes"]] for part in parts]
     assert there == [["spark-worker"], ["spark-master"], ["kafka"], ["kafka", "spark-master", "spark-worker"]]
-    asked = question(cluster, alone, list(Part))
+    asked = survey_query(cluster, alone, list(DestroyPart))
     assert [node["title"] for node in asked["nodes"]] == ["Spark worker on s1 of c"]
     assert [folder["path"] for folder in asked["folders"]] == [
         "/etc/spark",
@@ -89,16 +89,16 @@ def test_spark_goes_in_parts_of_its_own_also_from_a_host_without_kafka():
 
 def test_a_master_remembers_in_a_folder_only_without_zookeeper():
     def data(engine):
-        (node,) = question(replace(CLUSTER, engine=engine), BROKER, [Part.MASTERS])["nodes"]
+        (node,) = survey_query(replace(CLUSTER, engine=engine), BROKER, [DestroyPart.MASTERS])["nodes"]
         return [one["path"] for one in node["data"]]
 
-    engine = Engine("c", (Master(host=BROKER),), ())
+    engine = SparkCluster("c", (SparkMaster(host=BROKER),), ())
     assert data(engine) == ["/var/lib/spark-master"]
     assert data(replace(engine, keepers="h1:2181")) == []
 
 
 def test_every_account_that_stays_is_named():
     found = destroy.seen(
-        replace(CLUSTER, engine=Engine("c", (Master(host=BROKER),), ())), Hosts(survey()), delete_data=False
+        replace(CLUSTER, engine=SparkCluster("c", (SparkMaster(host=BROKER),), ())), Hosts(survey()), delete_data=False
     )
     assert found.accounts == (CLUSTER.brokers[0].places.user, "spark")

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from kcluster.errors import UsageError
+from kcluster.facts.preflight.catalogue import EXPLANATIONS
 from kcluster.operations import explain
-from kcluster.operations.check.catalogue import STORIES
 
 
-@pytest.mark.parametrize("word", STORIES)
+@pytest.mark.parametrize("word", EXPLANATIONS)
 def test_a_story_has_5_to_15_lines_that_fit_a_terminal(word: str) -> None:
     lines = [str(getattr(block, "text", block)) for block in explain.explain(word).view()]
     assert 4 <= len(lines) <= 15
@@ -16,7 +16,7 @@ def test_a_story_has_5_to_15_lines_that_fit_a_terminal(word: str) -> None:
 
 
 def test_all_checks_are_listed_with_one_line_each() -> None:
-    assert [entry["id"] for entry in explain.listed().data()] == list(STORIES)
+    assert [entry["id"] for entry in explain.listed().data()] == list(EXPLANATIONS)
 
 
 def test_of_a_misspelt_check_the_nearest_is_named() -> None:

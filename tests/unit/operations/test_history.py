@@ -11,7 +11,7 @@ from kcluster.app import main
 from kcluster.complete import recorded_clusters
 from kcluster.errors import ExitCode, RefusedError
 from kcluster.journal import Journal
-from kcluster.operations.history import Told, took
+from kcluster.operations.history import RunDetails, took
 from kcluster.results import Grid
 
 WORDS = ["kcluster", "provision", "-i", "staging", "--yes"]
@@ -137,7 +137,7 @@ def test_a_run_that_goes_on_is_running(home: Path) -> None:
     with Journal.begin("staging", WORDS) as running:
         running.note("step", what="wait", lines="one\ntwo", phase="start")
         told = history.show(None, running.number)
-    assert isinstance(told, Told)
+    assert isinstance(told, RunDetails)
     blocks = list(told.view())
     assert getattr(blocks[-1], "text", "") == "running"
     (grid,) = (block for block in blocks if isinstance(block, Grid))

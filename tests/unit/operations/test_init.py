@@ -8,42 +8,42 @@ import pytest
 
 from kcluster import inventory
 from kcluster.errors import RefusedError, UsageError
-from kcluster.model import rules_structure
-from kcluster.operations.init import Wish, init, plan
+from kcluster.operations.init import InitRequest, init, plan
 from kcluster.operations.validate import validate
+from kcluster.rules import structure
 
 
 @pytest.mark.parametrize(
     "wish",
     [
-        Wish(),
-        Wish(brokers=1, zookeepers=1),
-        Wish(brokers=2, kraft=True, controllers=1),
-        Wish(hosts=("a", "b", "c")),
-        Wish(brokers=4, kraft=True, hosts=tuple("abcdefg"), name="demo"),
+        InitRequest(),
+        InitRequest(brokers=1, zookeepers=1),
+        InitRequest(brokers=2, kraft=True, controllers=1),
+        InitRequest(hosts=("a", "b", "c")),
+        InitRequest(brokers=4, kraft=True, hosts=tuple("abcdefg"), name="demo"),
     ],
     ids=lambda wish: f"{wish.brokers}-{'kraft' if wish.kraft else 'zookeeper'}-{len(wish.hosts)}-hosts",
 )
-def test_a_starter_inventory_validates_at_once(tmp_path: Path, wish: Wish) -> None:
+def test_a_starter_inventory_validates_at_once(tmp_path: Path, wish: InitRequest) -> None:
     init(tmp_path / "starter", wish)
     found = validate(tmp_path / "starter", strict=True)
     assert (found.findings, found.exit_code) == ((), 0)
 
 
 def test_hosts_are_shared_or_kept_apart_by_their_number() -> None:
-    shared = plan(Wish(hosts=("a", "b", "c")), "demo")
+    shared = plan(InitRequest(hosts=("a", "b", "c")), "demo")
     assert (shared.zookeepers, shared.brokers) == (["a", "b", "c"], ["a", "b", "c"])
-    apart = plan(Wish(hosts=("a", "b", "c", "d"), zookeepers=1), "demo")
+    apart = plan(InitRequest(hosts=("a", "b", "c", "d"), zookeepers=1), "demo")
     assert (apart.zookeepers, apart.brokers) == (["a"], ["b", "c", "d"])
 
 
-@pytest.mark.parametrize(("name", "wish"), [("local", Wish()), ("local-kraft", Wish(kraft=True))])
+@pytest.mark.parametrize(("name", "wish"), [("local", InitRequest()), ("local-kraft", InitRequest(kraft=True))])
 def test_the_inventories_of_the_project_are_what_init_writes(
-    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch, name: str, wish: Wish
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch, name: str, wish: InitRequest
 ) -> None:
     stored = project / "inventories" / name
     metadata = inventory.read(stored).metadata
-    monkeypatch.setattr(rules_structure, "fresh_cluster_id", lambda: getattr(metadata, "cluster_id", ""))
+    monkeypatch.setattr(structure, "fresh_cluster_id", lambda: getattr(metadata, "cluster_id", ""))
     init(tmp_path / name, wish)
     assert _texts(tmp_path / name) == _texts(stored)
 
@@ -51,18 +51,18 @@ def test_the_inventories_of_the_project_are_what_init_writes(
 @pytest.mark.parametrize(
     ("wish", "told"),
     [
-        (Wish(zookeepers=2), "--zookeepers 2: a majority needs an odd number"),
-        (Wish(kraft=True, controllers=0), "--controllers 0"),
-        (Wish(kraft=True, zookeepers=3), "--kraft needs no ZooKeeper"),
-        (Wish(controllers=3), "--controllers belongs to KRaft"),
-        (Wish(brokers=0), "0 brokers are not possible"),
-        (Wish(hosts=("a", "b")), "--hosts names 2; 3 ZooKeeper servers and 3 brokers need 3 or 6 hosts"),
-        (Wish(hosts=("a", "b", "a")), "--hosts names a 2 times"),
-        (Wish(hosts=("a", "b", "c d")), "'c d' is not a host"),
-        (Wish(name="a b"), "'a b' is not a name"),
+        (InitRequest(zookeepers=2), "--zookeepers 2: a majority needs an odd number"),
+        (InitRequest(kraft=True, controllers=0), "--controllers 0"),
+        (InitRequest(kraft=True, zookeepers=3), "--kraft needs no ZooKeeper"),
+        (InitRequest(controllers=3), "--controllers belongs to KRaft"),
+        (InitRequest(brokers=0), "0 brokers are not possible"),
+        (InitRequest(hosts=("a", "b")), "--hosts names 2; 3 ZooKeeper servers and 3 brokers need 3 or 6 hosts"),
+        (InitRequest(hosts=("a", "b", "a")), "--hosts names a 2 times"),
+        (InitRequest(hosts=("a", "b", "c d")), "'c d' is not a host"),
+        (InitRequest(name="a b"), "'a b' is not a name"),
     ],
 )
-def test_a_wish_that_does_not_fit_is_told(wish: Wish, told: str) -> None:
+def test_a_wish_that_does_not_fit_is_told(wish: InitRequest, told: str) -> None:
     with pytest.raises(UsageError, match=told) as caught:
         plan(wish, "demo")
     assert caught.value.resolution
@@ -71,16 +71,16 @@ def test_a_wish_that_does_not_fit_is_told(wish: Wish, told: str) -> None:
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("mine")
     with pytest.raises(RefusedError, match="is not empty"):
-        init(tmp_path, Wish())
+        init(tmp_path, InitRequest())
     with pytest.raises(RefusedError, match="is a file"):
-        init(tmp_path / "kept", Wish())
+        init(tmp_path / "kept", InitRequest())
     assert (tmp_path / "kept").read_text() == "mine"
 
 
 def test_a_place_where_nothing_can_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RefusedError, match=r"cannot write .*Not a directory"):
-        init(tmp_path / "file" / "below", Wish())
+        init(tmp_path / "file" / "below", InitRequest())
 
 
 def _texts(folder: Path) -> dict[str, str]:

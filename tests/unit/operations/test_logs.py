@@ -8,20 +8,20 @@ from types import SimpleNamespace
 import pytest
 
 from kcluster.errors import UsageError
-from kcluster.local import shape
-from kcluster.local.placing import Placement, choose_ports, place, wanted_ports
-from kcluster.local.record import Origin, Record
-from kcluster.local.wish import root
+from kcluster.local import topology
+from kcluster.local.cluster_record import ClusterRecord, UpOrigin
+from kcluster.local.layout import Placement, choose_ports, place, wanted_ports
+from kcluster.local.up_request import cluster_dir
 from kcluster.operations.logs import logs
-from kcluster.operations.logs.here import Followed
+from kcluster.operations.logs.local_logs import FollowedLog
 
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("KCLUSTER_HOME", str(tmp_path))
-    made = shape.cluster_of("c", Origin(brokers=2, keepers=1), "")
-    placed = place(made, Placement(root("c"), choose_ports(wanted_ports(made), {}, lambda port: True)))
-    Record(root("c"), placed).save()
+    made = topology.cluster_of("c", UpOrigin(brokers=2, keepers=1), "")
+    placed = place(made, Placement(cluster_dir("c"), choose_ports(wanted_ports(made), {}, lambda port: True)))
+    ClusterRecord(cluster_dir("c"), placed).save()
     return placed
 
 
@@ -65,7 +65,7 @@ def test_an_unknown_node_gets_the_nearest_names(cluster):
 def test_following_sees_new_complete_lines_also_after_a_roll(cluster):
     node = cluster.brokers[0]
     file = write(node, "server.log", "old")
-    with closing(Followed(node, file.stat().st_size)) as followed:
+    with closing(FollowedLog(node, file.stat().st_size)) as followed:
         with file.open("a") as out:
             out.write("half")
         assert list(followed.new()) == []
@@ -90,7 +90,7 @@ def test_a_line_written_just_before_a_roll_is_not_lost(cluster):
             write(node, "server.log", "after the roll")
         return file.stat()
 
-    with closing(Followed(node, file.stat().st_size)) as followed:
+    with closing(FollowedLog(node, file.stat().st_size)) as followed:
         followed._path = SimpleNamespace(stat=rolled_meanwhile, open=file.open)
         assert [line.text for _ in range(2) for line in followed.new()] == ["at the last moment", "after the roll"]
 
@@ -105,7 +105,7 @@ def test_a_line_written_before_the_following_begins_is_neither_lost_nor_told_twi
 
 
 def test_a_log_that_is_not_there_yet_is_awaited(cluster):
-    with closing(Followed(cluster.brokers[0], 0)) as followed:
+    with closing(FollowedLog(cluster.brokers[0], 0)) as followed:
         assert list(followed.new()) == []
         write(cluster.brokers[0], "server.log", "first")
         assert [line.text for line in followed.new()] == ["first"]

@@ -14,12 +14,12 @@ from kcluster.clients.kafka.topics import Partition, TopicState
 from kcluster.errors import InventoryError, RefusedError, UnreachableError, UsageError
 from kcluster.model.cluster import Cluster
 from kcluster.model.listener import Listener
-from kcluster.model.observed import HostSeen
+from kcluster.model.observed import ObservedHost
 from kcluster.model.topic import Topic
-from kcluster.model.topic_change import KEYED, Action, Change
+from kcluster.model.topic_change import KEYED, TopicAction, TopicChange
 from kcluster.operations import plan as operation
 from kcluster.plan import Dynamic, Roles
-from tests.unit.plan.seen import BROKERS, ID, OLD, OTHER, altered, bare, changed, node_seen, running, text_of
+from tests.unit.plan.observed_hosts import BROKERS, ID, OLD, OTHER, altered, bare, changed, node_seen, running, text_of
 
 HOSTS = """
 all:
@@ -52,7 +52,7 @@ def test_a_cluster_on_this_machine_is_sent_to_up(tmp_path: Path) -> None:
 def test_the_one_host_that_does_not_say_is_told_in_its_own_words() -> None:
     problem = UnreachableError("h2 does not answer", resolution="is it on?")
     with pytest.raises(UnreachableError) as caught:
-        operation.seen_all({"h1": HostSeen("h1"), "h2": problem})
+        operation.seen_all({"h1": ObservedHost("h1"), "h2": problem})
     assert caught.value is problem
 
 
@@ -60,7 +60,7 @@ def test_all_hosts_that_do_not_say_are_named_at_once_and_unreachable_counts_most
     answers = {
         "h1": RefusedError("h1 has no python3", details="sh: not found", resolution="install it"),
         "h2": UnreachableError("h2 does not answer", resolution="is it on?"),
-        "h3": HostSeen("h3"),
+        "h3": ObservedHost("h3"),
     }
     with pytest.raises(UnreachableError) as caught:
         operation.seen_all(answers)
@@ -151,9 +151,9 @@ def test_brokers_that_no_client_of_the_inventory_can_ask_are_named_once_and_told
 
 
 DECLARED = replace(OLD, topics=(Topic("orders", 3, 3, {"retention.ms": "1"}), Topic("made", 1, 1)))
-GROWN = Change(Action.GROW, "orders", "partitions", "2", "3", KEYED)
-KEPT = Change(Action.SET, "orders", "retention.ms", "9", "1")
-MADE = Change(Action.CREATE, "made", after="1 partitions, replication factor 1")
+GROWN = TopicChange(TopicAction.GROW, "orders", "partitions", "2", "3", KEYED)
+KEPT = TopicChange(TopicAction.SET, "orders", "retention.ms", "9", "1")
+MADE = TopicChange(TopicAction.CREATE, "made", after="1 partitions, replication factor 1")
 
 
 def serving(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +197,10 @@ def test_what_no_step_can_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None
 def test_on_bare_hosts_all_declared_topics_are_shown_without_a_question() -> None:
     found = operation.of(DECLARED, bare(OLD), NOBODY)
     assert found.topics
-    assert [(step.action, step.topic) for step in found.topics] == [(Action.CREATE, "orders"), (Action.CREATE, "made")]
+    assert [(step.action, step.topic) for step in found.topics] == [
+        (TopicAction.CREATE, "orders"),
+        (TopicAction.CREATE, "made"),
+    ]
 
 
 def test_topics_that_nobody_can_compare_are_said_and_hold_up_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

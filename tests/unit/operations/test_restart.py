@@ -4,9 +4,9 @@ import pytest
 
 from kcluster import journal
 from kcluster.errors import RefusedError
+from kcluster.model.reason import Reason
 from kcluster.operations import restart
-from kcluster.operations.judging import Reason
-from tests.unit.operations.hosts import MISSING, Hosts, OpenGates
+from tests.unit.fake_hosts import MISSING, Hosts, OpenGates
 
 
 def test_a_restart_holds_the_lock_and_writes_its_journal(monkeypatch, tmp_path):

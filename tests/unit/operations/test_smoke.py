@@ -8,33 +8,33 @@ from kcluster.errors import ExitCode
 from kcluster.model.broker import Broker
 from kcluster.model.host import Host
 from kcluster.model.listener import Listener
-from kcluster.model.verdict import Record, Verdict, judge
-from kcluster.operations.handover import Handover
-from kcluster.operations.proof import Path, Reading, Undelivered, Written
 from kcluster.operations.smoke import Evidence, Smoke, left_out, paths_into, problems_of, rows_of, verdict_of
 from kcluster.results import Cell, Grid
-from kcluster.show import Format, result
+from kcluster.show import OutputFormat, result
+from kcluster.smoke.group_failover import GroupFailover
+from kcluster.smoke.traffic import ProducedRecords, ReadRecords, Undelivered, WritePath
+from kcluster.smoke.verdict import SmokeRecord, Verdict, judge
 
 LEADERS = {0: 1, 1: 2}
-PATHS = [Path(0, 1, "INTERNAL", "h1:9092"), Path(1, 2, "INTERNAL", "h2:9092")]
+PATHS = [WritePath(0, 1, "INTERNAL", "h1:9092"), WritePath(1, 2, "INTERNAL", "h2:9092")]
 ACKED = [
-    Record(sequence, path, partition, offset, 7)
+    SmokeRecord(sequence, path, partition, offset, 7)
     for sequence, (path, partition, offset) in enumerate([(0, 0, 0), (0, 1, 0), (1, 0, 1), (1, 1, 1)])
 ]
-WHOLE = Handover(commits={0: 1, 1: 1}, ends={0: 2, 1: 2}, resumed=[(0, 1), (1, 1)])
+WHOLE = GroupFailover(commits={0: 1, 1: 1}, ends={0: 2, 1: 2}, resumed=[(0, 1), (1, 1)])
 
 
 def evidence(
     *,
-    seen: list[Record] = ACKED,
+    seen: list[SmokeRecord] = ACKED,
     undelivered: list[Undelivered] | None = None,
     unsent: dict[int, int] | None = None,
-    handover: Handover = WHOLE,
+    handover: GroupFailover = WHOLE,
     unread: dict[int, tuple[int, int]] | None = None,
 ) -> Evidence:
     latencies = {record.sequence: 0.001 * (record.sequence + 1) for record in ACKED}
-    written = Written(list(ACKED), undelivered or [], unsent or {}, latencies)
-    return Evidence(written, handover, Reading(seen, unread or {}))
+    written = ProducedRecords(list(ACKED), undelivered or [], unsent or {}, latencies)
+    return Evidence(written, handover, ReadRecords(seen, unread or {}))
 
 
 def smoke(found: Evidence, topic: str = "kcluster-smoke-x") -> Smoke:
@@ -119,9 +119,9 @@ def test_a_lost_record_is_named_with_broker_partition_offset_and_sequence() -> N
 
 
 def test_only_the_first_faults_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    verdict: Verdict = judge([Record(number, 0, 0, number, 7) for number in range(20)], [])
+    verdict: Verdict = judge([SmokeRecord(number, 0, 0, number, 7) for number in range(20)], [])
     proof = Smoke("t", False, [], verdict, LEADERS, 0, [], [], 1.0)
-    result(proof, Format.TABLE)
+    result(proof, OutputFormat.TABLE)
     printed = capsys.readouterr().out
     assert printed.count("lost") == 5
     assert "... and 15 more" in printed
@@ -150,18 +150,18 @@ def test_what_could_not_be_read_is_not_called_lost() -> None:
 
 
 def test_a_group_that_resumes_elsewhere_is_a_fault() -> None:
-    proof = smoke(evidence(handover=Handover(WHOLE.commits, WHOLE.ends, [(0, 0), (0, 1), (1, 1)])))
+    proof = smoke(evidence(handover=GroupFailover(WHOLE.commits, WHOLE.ends, [(0, 0), (0, 1), (1, 1)])))
     assert [fault.flaw for fault in proof.verdict.faults] == ["not resumed from the commit"]
 
 
 def test_a_group_that_could_not_be_asked_is_a_problem() -> None:
-    proof = smoke(evidence(handover=Handover({}, {0: 2, 1: 2}, failure="its commit failed: x")))
+    proof = smoke(evidence(handover=GroupFailover({}, {0: 2, 1: 2}, failure="its commit failed: x")))
     assert proof.verdict.faults == ()
     assert proof.problems == ["the group could not change its consumer: its commit failed: x"]
 
 
 def test_the_json_form_has_the_verdict_and_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
-    result(smoke(evidence()), Format.JSON)
+    result(smoke(evidence()), OutputFormat.JSON)
     told = json.loads(capsys.readouterr().out)
     assert told["holds"] is True
     assert [row["broker"] for row in told["rows"]] == [1, 2]

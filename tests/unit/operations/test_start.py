@@ -5,9 +5,10 @@ from contextlib import nullcontext
 import pytest
 
 from kcluster.errors import ApplyError, LockedError, RefusedError
-from kcluster.operations import roll, start
-from kcluster.operations.judging import Reason
-from tests.unit.operations.hosts import DEAD, IDLE, MISSING, Hosts, LosingLock, OpenGates
+from kcluster.model.reason import Reason
+from kcluster.operations import start
+from kcluster.rollout import roll
+from tests.unit.fake_hosts import DEAD, IDLE, MISSING, Hosts, LosingLock, OpenGates
 
 
 @pytest.fixture(autouse=True)

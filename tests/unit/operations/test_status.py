@@ -6,22 +6,22 @@ from pathlib import Path
 import pytest
 
 from kcluster.clients.processes import Process
-from kcluster.clients.wire import Identity, QuorumState
+from kcluster.clients.wire import NodeIdentity, QuorumState
+from kcluster.config import file_paths
 from kcluster.errors import ExitCode, UnreachableError
-from kcluster.local import shape
-from kcluster.local.record import Origin, Record, Started
-from kcluster.local.wish import root
-from kcluster.model.observed import HostSeen, NodeSeen, UnitSeen
+from kcluster.facts.node_roles import decided
+from kcluster.local import topology
+from kcluster.local.cluster_record import ClusterRecord, StartedProcess, UpOrigin
+from kcluster.local.up_request import cluster_dir
+from kcluster.model.observed import ObservedHost, ObservedNode, ObservedUnit
 from kcluster.operations import status
-from kcluster.operations.status.remote import of
-from kcluster.operations.status.roles import decided
-from kcluster.operations.status.shown import Status, duration
-from kcluster.plan import running as running_plan
+from kcluster.operations.status.remote_status import of
+from kcluster.operations.status.status_result import ClusterStatus, duration
+from kcluster.plan import restart_reasons as running_plan
 from kcluster.plan.pairs import Pair
-from kcluster.variables import places
-from tests.unit.operations.hosts import HOSTS as HOSTS_3
-from tests.unit.operations.hosts import SPARKED
-from tests.unit.plan.seen import OLD, altered, node_seen, running
+from tests.unit.fake_hosts import HOSTS as HOSTS_3
+from tests.unit.fake_hosts import SPARKED
+from tests.unit.plan.observed_hosts import OLD, altered, node_seen, running
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def remember(name: str, **changes) -> None:
-    record = Record(root(name), shape.cluster_of(name, Origin(brokers=1, keepers=1), ""))
+    record = ClusterRecord(cluster_dir(name), topology.cluster_of(name, UpOrigin(brokers=1, keepers=1), ""))
     replace(record, **changes).save()
 
 
@@ -43,7 +43,7 @@ def test_it_works_when_everything_is_stopped():
 
 
 def test_a_node_that_ended_by_itself_has_crashed():
-    remember("s", started={"broker-1": Started(Process(1, 1), "")})
+    remember("s", started={"broker-1": StartedProcess(Process(1, 1), "")})
     assert {node.node: node.state for node in status.status("s").nodes}["broker-1"] == "crashed"
 
 
@@ -60,17 +60,17 @@ def test_a_duration_has_the_two_units_that_matter(seconds, words):
     assert duration(seconds) == words
 
 
-ZOOKEEPER = shape.cluster_of("c", Origin(brokers=3, keepers=3), "")
-KRAFT = shape.cluster_of("c", Origin(brokers=1, keepers=3, kraft=True), "PbWmCmMSSbSvDeFTl9mVrA")
+ZOOKEEPER = topology.cluster_of("c", UpOrigin(brokers=3, keepers=3), "")
+KRAFT = topology.cluster_of("c", UpOrigin(brokers=1, keepers=3, kraft=True), "PbWmCmMSSbSvDeFTl9mVrA")
 HOSTS = {node.name: node.host.name for node in ZOOKEEPER.nodes}
-UP = UnitSeen("active", enabled=True, pid=7, uptime_seconds=61.5, memory_bytes=1 << 28)
+UP = ObservedUnit("active", enabled=True, pid=7, uptime_seconds=61.5, memory_bytes=1 << 28)
 
 
-def seen(**units: UnitSeen) -> dict[str, HostSeen]:
+def seen(**units: ObservedUnit) -> dict[str, ObservedHost]:
     """Every node up, but for those that are named with underscores."""
     return {
-        HOSTS[node.name]: HostSeen(
-            HOSTS[node.name], nodes={node.name: NodeSeen(units.get(node.name.replace("-", "_"), UP))}
+        HOSTS[node.name]: ObservedHost(
+            HOSTS[node.name], nodes={node.name: ObservedNode(units.get(node.name.replace("-", "_"), UP))}
         )
         for node in ZOOKEEPER.nodes
     }
@@ -80,7 +80,7 @@ def everyone(role: str = "") -> dict[str, str]:
     return {node.name: role for node in ZOOKEEPER.nodes}
 
 
-def states(found: Status) -> dict[str, str]:
+def states(found: ClusterStatus) -> dict[str, str]:
     return {node.node: node.state for node in found.nodes}
 
 
@@ -93,12 +93,12 @@ def test_on_hosts_all_nodes_that_run_and_serve_are_a_yes():
 @pytest.mark.parametrize(
     ("unit", "word", "way"),
     [
-        (UnitSeen("inactive"), "stopped", "start"),
-        (UnitSeen("failed", restarts=5), "failed", "start"),
-        (UnitSeen("missing"), "missing", "provision"),
-        (UnitSeen("activating"), "starting", "health --wait 120s"),
-        (UnitSeen("activating", restarts=2), "restarting", "logs"),
-        (UnitSeen("deactivating"), "stopping", "health --wait 120s"),
+        (ObservedUnit("inactive"), "stopped", "start"),
+        (ObservedUnit("failed", restarts=5), "failed", "start"),
+        (ObservedUnit("missing"), "missing", "provision"),
+        (ObservedUnit("activating"), "starting", "health --wait 120s"),
+        (ObservedUnit("activating", restarts=2), "restarting", "logs"),
+        (ObservedUnit("deactivating"), "stopping", "health --wait 120s"),
     ],
 )
 def test_a_unit_that_does_not_run_is_a_no_in_our_words_with_its_own_way_out(unit, word, way):
@@ -130,7 +130,7 @@ def test_an_unreachable_host_is_a_row_among_the_others_and_told_with_its_way_out
 def test_only_what_a_running_process_cannot_be_told_needs_a_restart():
     node = OLD.brokers[0]
     assert not running_plan.pending(Pair(OLD, node, running(OLD)["h1"]))
-    path = places.paths(node, log4j2=False).config
+    path = file_paths.paths(node, log4j2=False).config
 
     def lying(line: str) -> tuple[str, ...]:
         seen = node_seen(OLD, node)
@@ -147,7 +147,7 @@ def test_only_what_a_running_process_cannot_be_told_needs_a_restart():
 
 
 def test_with_zookeeper_one_registered_broker_is_the_controller():
-    identity = Identity("id", 2, frozenset((1, 2)))
+    identity = NodeIdentity("id", 2, frozenset((1, 2)))
     told = {"zookeeper-1": "leader", "broker-1": identity, "broker-2": identity, "broker-3": identity}
     assert decided(ZOOKEEPER, told) == {"zookeeper-1": "leader", "broker-1": "", "broker-2": "controller"}
 
@@ -161,15 +161,18 @@ def test_with_kraft_the_leader_of_the_quorum_tells_who_follows():
     told = {
         first.name: "",
         leads.name: QuorumState(leads.id, 3, 10, (), ()),
-        "broker-1": Identity("i", 1, frozenset((1,))),
+        "broker-1": NodeIdentity("i", 1, frozenset((1,))),
     }
     assert decided(KRAFT, told) == {first.name: "follower", leads.name: "leader", "broker-1": ""}
 
 
 def test_spark_has_no_ids_and_a_worker_that_nobody_knows_is_not_yet_running():
-    kafka = {host.name: HostSeen(host.name, nodes={n.name: NodeSeen(UP) for n in SPARKED.on(host)}) for host in HOSTS_3}
+    kafka = {
+        host.name: ObservedHost(host.name, nodes={n.name: ObservedNode(UP) for n in SPARKED.on(host)})
+        for host in HOSTS_3
+    }
     spark = {
-        host.name: HostSeen(host.name, nodes={n.name: NodeSeen(UP) for n in SPARKED.engine.on(host)})
+        host.name: ObservedHost(host.name, nodes={n.name: ObservedNode(UP) for n in SPARKED.engine.on(host)})
         for host in HOSTS_3
     }
     roles = {node.name: "" for node in SPARKED.every_node} | {"spark-master-h1": "leader"}

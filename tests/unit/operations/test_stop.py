@@ -5,9 +5,9 @@ from contextlib import nullcontext
 import pytest
 
 from kcluster.errors import LockedError, RefusedError, UsageError
+from kcluster.model.reason import Reason
 from kcluster.operations import stop
-from kcluster.operations.judging import Reason
-from tests.unit.operations.hosts import IDLE, SPARKED, Hosts, LosingLock, OpenGates
+from tests.unit.fake_hosts import IDLE, SPARKED, Hosts, LosingLock, OpenGates
 
 WORDS = ["kcluster", "stop"]
 
@@ -45,7 +45,7 @@ def test_what_does_not_run_is_left_alone_and_a_kill_is_told():
     killed = {**IDLE, "Result": "timeout"}
     hosts = Hosts({("h1", "kafka"): IDLE})
     assert stopped(OpenGates(), hosts, "h1").stopped == ("zookeeper-1",)
-    assert stop._killed(stop.chosen(OpenGates().cluster, ["broker-2"]), Hosts({("h2", "kafka"): killed})) == (
+    assert stop._killed(stop.select_nodes(OpenGates().cluster, ["broker-2"]), Hosts({("h2", "kafka"): killed})) == (
         "broker-2",
     )
 

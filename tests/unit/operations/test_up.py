@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from kcluster.errors import RefusedError
-from kcluster.local.wish import Wish
+from kcluster.local.up_request import UpRequest
 from kcluster.operations import up
-from kcluster.operations.up import Up
+from kcluster.operations.up import UpReport
 
-SMALL = Wish(name="s", brokers=1, zookeepers=1)
+SMALL = UpRequest(name="s", brokers=1, zookeepers=1)
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def test_without_java_nothing_is_begun(home, monkeypatch):
 def test_what_waits_for_a_restart_and_what_is_left_over_is_told():
     told = [
         block if isinstance(block, str) else block.text
-        for block in Up("c", "127.0.0.1:9092", ("broker-1",), (), ("broker-1",), ("broker-9",), 0.1).view()
+        for block in UpReport("c", "127.0.0.1:9092", ("broker-1",), (), ("broker-1",), ("broker-9",), 0.1).view()
     ]
     assert told[0] == "every node was running, nothing was changed"
     assert "changed settings wait for a restart of broker-1: kcluster down -n c && kcluster up -n c" in told[1]

@@ -11,7 +11,7 @@ import pytest
 from kcluster import app, inventory
 from kcluster.errors import ExitCode
 from kcluster.inventory import cluster_from
-from kcluster.model.finding import WHO, Finding, Severity, Spot, report, warning
+from kcluster.model.finding import WHO, Finding, Location, Severity, report, warning
 from kcluster.operations.validate import Validation, judge
 
 
@@ -28,9 +28,9 @@ def test_warnings_refuse_only_when_asked_to_be_strict() -> None:
 
 def test_errors_come_first_then_the_order_of_the_files() -> None:
     found = verdict(
-        warning("c", spot=Spot(key="a.yml:1")),
-        Finding("b", spot=Spot(key="a.yml:10")),
-        Finding("a", spot=Spot(key="a.yml:9")),
+        warning("c", spot=Location(key="a.yml:1")),
+        Finding("b", spot=Location(key="a.yml:10")),
+        Finding("a", spot=Location(key="a.yml:9")),
     )
     assert [each.message for each in found.findings] == ["a", "b", "c"]
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from kcluster.config.file_paths import paths
 from kcluster.model.cluster import Cluster
-from kcluster.model.observed import FileSeen, UnitSeen
+from kcluster.model.observed import ObservedFile, ObservedUnit
 from kcluster.plan import Action, Start
-from kcluster.variables.places import paths
-from tests.unit.plan.seen import (
+from tests.unit.plan.observed_hosts import (
     BROKERS,
     ID,
     NEW,
@@ -73,7 +73,7 @@ def test_only_kraft_storage_is_formatted_and_only_where_it_is_not() -> None:
 
 
 def test_nodes_with_data_do_not_start_as_if_they_were_new() -> None:
-    stopped = UnitSeen("inactive", enabled=True)
+    stopped = ObservedUnit("inactive", enabled=True)
     seen = running(OLD)
     for one in OLD.nodes:
         seen = altered(seen, one.host.name, one.name, unit=stopped, started_with={}, started_release="")
@@ -115,7 +115,7 @@ def test_secrets_of_a_file_written_by_others_do_not_show_in_the_diff() -> None:
     foreign = (
         "broker.id: 1\n#ssl.key.password=hush1\nsasl.jaas.config : x \\\n  password=hush2;\nssl.key.password hush3\n"
     )
-    files = {path: FileSeen(foreign, "root:root 0644")}
+    files = {path: ObservedFile(foreign, "root:root 0644")}
     found = plan(OLD, altered(running(OLD), "h1", "broker-1", files=files))
     change = next(change for change in found.changes if change.what == path)
     assert change.note.startswith("root:root 0644 -> root:kafka 0640")
@@ -138,7 +138,7 @@ def test_owners_and_modes_that_drifted_are_put_right() -> None:
 
 
 def test_a_unit_that_does_not_start_with_its_host_is_enabled() -> None:
-    seen = altered(running(OLD), "h2", "zookeeper-2", unit=UnitSeen("active", enabled=False, pid=7))
+    seen = altered(running(OLD), "h2", "zookeeper-2", unit=ObservedUnit("active", enabled=False, pid=7))
     (change,) = plan(OLD, seen).changes
     assert (change.host, change.action, change.what) == ("h2", Action.ENABLE, "zookeeper.service")
 

@@ -13,7 +13,7 @@ from kcluster.model.node import Node
 from kcluster.model.observed import Preparation
 from kcluster.model.release import Release
 from kcluster.plan import Refusal
-from tests.unit.plan.seen import (
+from tests.unit.plan.observed_hosts import (
     BROKERS,
     CONTROLLERS,
     ID,

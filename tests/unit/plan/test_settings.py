@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kcluster.model.observed import HostSeen, UnitSeen
+from kcluster.model.observed import ObservedHost, ObservedUnit
 from kcluster.plan import Dynamic
-from tests.unit.plan.seen import (
+from tests.unit.plan.observed_hosts import (
     BROKERS,
     NEW,
     OLD,
@@ -67,7 +67,7 @@ def test_min_insync_replicas_is_set_for_the_whole_cluster_at_once() -> None:
     assert "min.insync.replicas 2 -> 1 on the whole cluster" in text_of(found)
 
 
-def of_hosts(seen: Mapping[str, HostSeen], *names: str) -> dict[str, HostSeen]:
+def of_hosts(seen: Mapping[str, ObservedHost], *names: str) -> dict[str, ObservedHost]:
     """What was seen of these hosts alone."""
     return {name: seen[name] for name in names}
 
@@ -96,7 +96,7 @@ def test_what_brokers_must_share_is_left_while_they_shall_have_different_values(
 
 
 def test_a_stopped_broker_of_the_same_mind_does_not_stand_in_the_way_of_the_whole_cluster() -> None:
-    seen = altered(running(OLD), "h3", "broker-3", unit=UnitSeen("inactive", enabled=True))
+    seen = altered(running(OLD), "h3", "broker-3", unit=ObservedUnit("inactive", enabled=True))
     found = plan(changed(OLD, min_insync_replicas="1"), seen)
     assert found.settings == (Dynamic("", "min.insync.replicas", "2", "1"),)
 

@@ -5,26 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tests.unit.model.test_engine import ENGINE
+
 from kcluster import plan as planning
 from kcluster import render
-from kcluster.model.engine import Daemon, Engine, Worker
+from kcluster.config.file_paths import data_dirs
 from kcluster.model.node import Layer
-from kcluster.model.observed import DirectorySeen, FileSeen, HostSeen, NodeSeen, Preparation, UnitSeen
+from kcluster.model.observed import (
+    ObservedDirectory,
+    ObservedFile,
+    ObservedHost,
+    ObservedNode,
+    ObservedUnit,
+    Preparation,
+)
+from kcluster.model.spark_cluster import SparkCluster, SparkDaemon, SparkWorker
 from kcluster.plan import Action, Plan, Roles
-from kcluster.variables.places import data_dirs
-from tests.unit.model.test_engine import ENGINE
-from tests.unit.plan.seen import KERNEL, OLD, altered, plan, reasons, text_of
-from tests.unit.plan.seen import bare as bare_kafka
-from tests.unit.plan.seen import running as running_kafka
+from tests.unit.plan.observed_hosts import KERNEL, OLD, altered, plan, reasons, text_of
+from tests.unit.plan.observed_hosts import bare as bare_kafka
+from tests.unit.plan.observed_hosts import running as running_kafka
 
 RELEASE = "spark-4.1.3"
 WORKER = ENGINE.workers[0]
 
 
-def running(engine: Engine) -> dict[str, HostSeen]:
+def running(engine: SparkCluster) -> dict[str, ObservedHost]:
     """Hosts on which everything of Spark is as the inventory says."""
     return {
-        host.name: HostSeen(
+        host.name: ObservedHost(
             host.name,
             java="17.0.19",
             releases=(RELEASE,),
@@ -35,33 +43,33 @@ def running(engine: Engine) -> dict[str, HostSeen]:
     }
 
 
-def _runs(engine: Engine, node: Daemon) -> NodeSeen:
+def _runs(engine: SparkCluster, node: SparkDaemon) -> ObservedNode:
     files = render.files(engine, node, reveal=True)
-    return NodeSeen(
-        UnitSeen("active", enabled=True, pid=100),
+    return ObservedNode(
+        ObservedUnit("active", enabled=True, pid=100),
         files={
-            file.path: FileSeen(file.text, f"root:{'spark' if file.mode == '0640' else 'root'} {file.mode}")
+            file.path: ObservedFile(file.text, f"root:{'spark' if file.mode == '0640' else 'root'} {file.mode}")
             for file in files
         },
         started_with={file.path: file.text for file in files},
         started_release=RELEASE,
         directories={
-            path: DirectorySeen("spark:spark 0750", "/", "ext4", 10**10, 10**11, empty=False)
+            path: ObservedDirectory("spark:spark 0750", "/", "ext4", 10**10, 10**11, empty=False)
             for path in data_dirs(node)
         },
     )
 
 
-def bare(engine: Engine) -> dict[str, HostSeen]:
+def bare(engine: SparkCluster) -> dict[str, ObservedHost]:
     preparation = Preparation(changes=(("group spark", "", ""), ("directory /opt/spark", "", "root:root 0755"), KERNEL))
-    return {host.name: HostSeen(host.name, java="17.0.19", preparation=preparation) for host in engine.hosts}
+    return {host.name: ObservedHost(host.name, java="17.0.19", preparation=preparation) for host in engine.hosts}
 
 
-def of(engine: Engine, seen: Mapping[str, HostSeen], leader: str = "") -> Plan:
+def of(engine: SparkCluster, seen: Mapping[str, ObservedHost], leader: str = "") -> Plan:
     return planning.plan(engine, seen, Roles(spark_leader=leader))
 
 
-def configured(**config: str) -> Engine:
+def configured(**config: str) -> SparkCluster:
     """The same Spark with other properties on its workers."""
     layer = Layer("group spark_worker", {key.replace("_", "."): value for key, value in config.items()})
     return replace(ENGINE, workers=tuple(replace(worker, layers=(layer,)) for worker in ENGINE.workers))
@@ -148,7 +156,7 @@ def test_masters_go_before_workers_and_the_one_that_leads_goes_last_of_them() ->
 
 
 def test_a_daemon_that_does_not_run_is_started_and_one_that_does_not_start_with_its_host_is_enabled() -> None:
-    seen = altered(running(ENGINE), "s1", "spark-worker-s1", unit=UnitSeen("failed"))
+    seen = altered(running(ENGINE), "s1", "spark-worker-s1", unit=ObservedUnit("failed"))
     found = of(ENGINE, seen)
     assert [start.node for start in found.starts] == ["spark-worker-s1"]
     assert [(change.action, change.what) for change in found.changes] == [(Action.ENABLE, "spark-worker.service")]
@@ -161,8 +169,8 @@ def test_a_java_that_kafka_could_use_is_too_old_for_spark() -> None:
 
 
 def test_a_folder_of_somebody_else_is_given_to_spark() -> None:
-    kept = {"/data/spark": DirectorySeen("root:root 0755", "/", "ext4", 10**10, 10**11, empty=True)}
-    moved = replace(ENGINE, workers=(Worker(host=WORKER.host, work_dir="/data/spark"),))
+    kept = {"/data/spark": ObservedDirectory("root:root 0755", "/", "ext4", 10**10, 10**11, empty=True)}
+    moved = replace(ENGINE, workers=(SparkWorker(host=WORKER.host, work_dir="/data/spark"),))
     found = of(moved, altered(running(moved), "h2", "spark-worker-h2", directories=kept))
     assert [(change.what, change.note) for change in found.changes] == [
         ("directory /data/spark", "root:root 0755 -> spark:spark 0750")

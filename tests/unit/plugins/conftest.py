@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from kcluster.clients.ansible.surroundings import collections
-from kcluster.variables.titles import of_another
+from kcluster.clients.ansible.run_environment import collections
+from kcluster.config.unit_titles import of_another
 
 PLUGINS = "ansible_collections.kcluster.kafka.plugins"
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from kcluster.local import shape
-from kcluster.local.record import Origin
+from kcluster.local import topology
+from kcluster.local.cluster_record import UpOrigin
 from kcluster.model.cluster import Cluster
-from kcluster.model.engine import Engine, Worker
-from kcluster.operations.destroy.question import Part, question
+from kcluster.model.spark_cluster import SparkCluster, SparkWorker
+from kcluster.operations.destroy.survey import DestroyPart, survey_query
 
 OURS = "PbWmCmMSSbSvDeFTl9mVrA"
 META = "version=0\nbroker.id={id}\ncluster.id={cluster}\n"
@@ -35,7 +35,7 @@ def on_host(project: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.fixture
 def cluster(tmp_path: Path) -> Cluster:
     """One broker and one ZooKeeper server on one host, whose files are under the test's folder."""
-    made = shape.cluster_of("c", Origin(brokers=1, keepers=1), "")
+    made = topology.cluster_of("c", UpOrigin(brokers=1, keepers=1), "")
     places = replace(
         made.brokers[0].places,
         install_dir=f"{tmp_path}/opt",
@@ -55,8 +55,10 @@ Asked = Callable[..., dict[str, Any]]
 def asked(cluster: Cluster, tmp_path: Path) -> Asked:
     """The question to the host, with its units under the test's folder."""
 
-    def ask(*parts: Part, cluster_id: str = OURS, delete_data: bool = True) -> dict[str, Any]:
-        told = question(cluster, cluster.hosts[0], parts or list(Part), cluster_id=cluster_id, delete_data=delete_data)
+    def ask(*parts: DestroyPart, cluster_id: str = OURS, delete_data: bool = True) -> dict[str, Any]:
+        told = survey_query(
+            cluster, cluster.hosts[0], parts or list(DestroyPart), cluster_id=cluster_id, delete_data=delete_data
+        )
         for node in told["nodes"]:
             node["unit_file"] = str(tmp_path / f"{node['unit']}.service")
         told["folders"] = [folder for folder in told["folders"] if folder["path"].startswith(str(tmp_path))]
@@ -197,8 +199,8 @@ def test_a_run_that_was_interrupted_can_be_taken_up_again(on_host, asked, tmp_pa
 
 def test_the_log_of_zookeeper_goes_before_the_file_that_says_whose_it_is(on_host, asked, cluster, tmp_path):
     server = replace(cluster.metadata.nodes[0], log_dir=f"{tmp_path}/zklog")
-    told = question(
-        replace(cluster, metadata=replace(cluster.metadata, servers=(server,))), server.host, [Part.KEEPERS]
+    told = survey_query(
+        replace(cluster, metadata=replace(cluster.metadata, servers=(server,))), server.host, [DestroyPart.KEEPERS]
     )
     files(tmp_path / "zk", {"myid": "1\n", "version-2/snapshot.0": ""})
     files(tmp_path / "zklog", {"version-2/log.1": ""})
@@ -215,16 +217,16 @@ def test_what_is_ours_leaves_the_folders_and_what_is_not_keeps_them(on_host, ask
         tmp_path / "log",
         {"server.log": "", "server.log.3": "", "kafka-gc.log.0": "", "zookeeper.log": "", "auth.log": ""},
     )
-    on_host.take_away(asked(Part.HOST))
+    on_host.take_away(asked(DestroyPart.HOST))
     assert (left(tmp_path / "etc"), left(tmp_path / "log")) == (["tls"], ["auth.log"])
     assert not (tmp_path / "opt").exists()
-    assert on_host.take_away(asked(Part.HOST))["removed"] == []
+    assert on_host.take_away(asked(DestroyPart.HOST))["removed"] == []
 
 
 def test_units_stop_before_they_are_removed_and_another_clusters_unit_ends_it(on_host, asked, tmp_path):
     unit = tmp_path / "kafka.service"
     files(tmp_path, {"kafka.service": "[Unit]\nDescription=Kafka broker 1 of c\n"})
-    assert on_host.take_away(asked(Part.BROKERS))["removed"] == ["the unit kafka"]
+    assert on_host.take_away(asked(DestroyPart.BROKERS))["removed"] == ["the unit kafka"]
     assert on_host.told == ["stop", "disable", "daemon-reload", "reset-failed"]
     assert not unit.exists()
     files(tmp_path, {"kafka.service": "[Unit]\nDescription=Kafka broker 1 of another\n"})
@@ -243,14 +245,16 @@ def test_what_a_node_does_until_its_end_is_seen(on_host, asked, tmp_path, monkey
             files(data, {"orders-7/00000000000000000000.log": ""})
 
     monkeypatch.setattr(on_host, "systemctl", ends)
-    on_host.take_away(asked(Part.BROKERS))
+    on_host.take_away(asked(DestroyPart.BROKERS))
     assert left(data) == ["lost+found"]
 
 
 def test_what_executors_left_goes_by_its_names_and_what_else_is_there_keeps_it_all(on_host, cluster, asked, tmp_path):
     work = f"{tmp_path}/work"
-    worker = Worker(host=cluster.brokers[0].host, work_dir=work)
-    told = question(replace(cluster, engine=Engine("c", (), (worker,))), worker.host, [Part.WORKERS], delete_data=True)
+    worker = SparkWorker(host=cluster.brokers[0].host, work_dir=work)
+    told = survey_query(
+        replace(cluster, engine=SparkCluster("c", (), (worker,))), worker.host, [DestroyPart.WORKERS], delete_data=True
+    )
     (node,) = told["nodes"]
     node["unit_file"] = f"{tmp_path}/spark-worker.service"
     told["sizes"] = True

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kcluster.model.client import Client
-from kcluster.operations.judging import Reason
-from tests.unit.operations.hosts import BROKERS, RUNNING, TRIO, Hosts, OpenGates
+from kcluster.model.reason import Reason
+from tests.unit.fake_hosts import BROKERS, RUNNING, TRIO, Hosts, OpenGates
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kcluster.operations.check import facts, system
+from kcluster.facts.preflight import host_facts, system
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_the_package_fits_the_system_and_check_advises_the_same(
     host: ModuleType, release: dict[str, str], package: str
 ) -> None:
     assert host.package("".join(f'{key}="{value}"\n' for key, value in release.items())) == package
-    assert system._install(facts.Host(os=release)).split()[-1] == package
+    assert system._install(host_facts.HostFacts(os=release)).split()[-1] == package
 
 
 def test_a_file_where_a_directory_should_be_is_refused(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kcluster.clients.ansible.surroundings import collections
+from kcluster.clients.ansible.run_environment import collections
 
 Plugin = Callable[[str], ModuleType]
 NewNode = Callable[..., dict[str, Any]]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kcluster.model.release import Release
-from kcluster.releases import cache, launch
+from kcluster.releases import cache, launch_scripts
 from kcluster.releases.fetch import fetch
 
 RELEASE = Release("9.9.9", sources=("cache",))
@@ -78,7 +78,7 @@ def assembled(releases: Path) -> Path:
     home = releases / "kafka_2.13-9.9.9"
     (home / "libs").mkdir(parents=True)
     (home / "libs/a-1.jar").write_text("jar")
-    launch.write(RELEASE, home)
+    launch_scripts.write(RELEASE, home)
     (home / "bin/kafka-topics.sh").write_text("#!/bin/sh\nexit 1\n")
     (home / "bin/kafka-of-old.sh").touch()
     cache.mark(home, "maven")

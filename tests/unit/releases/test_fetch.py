@@ -240,7 +240,7 @@ def test_two_runs_at_once_do_not_fight(bundle: Path, releases: Path) -> None:
 
 
 def test_a_jar_with_a_wrong_hash_from_maven_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    jars = (manifest.Jar("g:a:1", "0" * 64),)
+    jars = (manifest.ReleaseJar("g:a:1", "0" * 64),)
     monkeypatch.setattr(manifest, "jars", lambda release: jars)
     script = tmp_path / "bin" / "mvn"
     script.parent.mkdir()

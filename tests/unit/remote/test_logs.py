@@ -38,7 +38,7 @@ def test_following_goes_on_in_the_very_file_that_was_read_though_it_has_been_rol
         out.write("in between\n")
     log.rename(log.with_name("server.log.1"))
     log.write_text("after the roll\n")
-    with closing(logs.File(question)) as followed:
+    with closing(logs.FollowedFile(question)) as followed:
         assert followed.new() == ["in between"]
         assert followed.new() == ["after the roll"]
         assert followed.new() == []
@@ -46,23 +46,23 @@ def test_following_goes_on_in_the_very_file_that_was_read_though_it_has_been_rol
 
 def test_what_is_written_just_before_a_roll_is_not_lost(log, monkeypatch):
     log.write_text("old\n")
-    moved = logs.File.moved
+    moved = logs.FollowedFile.moved
 
-    def rolled_meanwhile(followed: logs.File) -> bool:
+    def rolled_meanwhile(followed: logs.FollowedFile) -> bool:
         with log.open("a") as out:
             out.write("at the last moment\n")
         log.rename(log.with_name("server.log.1"))
         log.write_text("after the roll\n")
         return moved(followed)
 
-    with closing(logs.File(after(log))) as followed:
-        monkeypatch.setattr(logs.File, "moved", rolled_meanwhile)
+    with closing(logs.FollowedFile(after(log))) as followed:
+        monkeypatch.setattr(logs.FollowedFile, "moved", rolled_meanwhile)
         assert followed.new() == ["at the last moment", "after the roll"]
 
 
 def test_half_a_line_waits_for_its_end_and_a_log_that_begins_again_is_read_from_its_start(log):
     log.write_text("old and longer\n")
-    with closing(logs.File(after(log))) as followed:
+    with closing(logs.FollowedFile(after(log))) as followed:
         with log.open("a") as out:
             out.write("half")
         assert followed.new() == []
@@ -77,7 +77,7 @@ def test_a_log_that_is_not_there_yet_is_awaited_and_the_journal_shown_meanwhile(
     monkeypatch.setattr(logs, "of_journal", lambda unit, lines: {"lines": [f"what {unit} said"], "cursor": "c"})
     question = after(log)
     assert question["lines"] == ["what kafka said"]
-    with closing(logs.File(question)) as followed:
+    with closing(logs.FollowedFile(question)) as followed:
         assert followed.new() == []
         log.write_text("first\n")
         assert followed.new() == ["first"]

@@ -18,7 +18,7 @@ _AROUND = re.compile(r"^Task failed: |\s*Make sure this host can be reached over
 """What Ansible writes around the reason."""
 
 
-class Status(StrEnum):
+class TaskStatus(StrEnum):
     """How far a task is on a host."""
 
     STARTED = "started"
@@ -36,7 +36,7 @@ class Event:
     host: str
     task: str
     """The sentence the task is named with."""
-    status: Status
+    status: TaskStatus
     message: str = ""
     diff: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -48,11 +48,11 @@ class Event:
     def parse(cls, line: str | bytes) -> Event:
         """An event as plugins/callback/events.py writes it."""
         said = json.loads(line)
-        return cls(**{**said, "status": Status(said["status"])})
+        return cls(**{**said, "status": TaskStatus(said["status"])})
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PlaybookOutcome:
     """A playbook that ran to its end: every task of every host, in the order they ended."""
 
     events: tuple[Event, ...]
@@ -61,7 +61,7 @@ class Outcome:
     @property
     def changed(self) -> tuple[Event, ...]:
         """The tasks that changed something (in check mode: that would have)."""
-        return tuple(event for event in self.events if event.status is Status.CHANGED)
+        return tuple(event for event in self.events if event.status is TaskStatus.CHANGED)
 
     def facts(self, name: str) -> dict[str, Any]:
         """A fact that modules returned, by host; the last one counts."""
@@ -70,8 +70,8 @@ class Outcome:
 
 def failure(events: Sequence[Event]) -> KclusterError | None:
     """What went wrong: a host that could not be reached comes before one where a task failed."""
-    lost = [event for event in events if event.status is Status.UNREACHABLE]
-    failed = [event for event in events if event.status is Status.FAILED]
+    lost = [event for event in events if event.status is TaskStatus.UNREACHABLE]
+    failed = [event for event in events if event.status is TaskStatus.FAILED]
     if lost:
         return _unreachable([*lost, *failed])
     if failed and all(_SUDO.search(event.message) for event in failed):

@@ -13,7 +13,7 @@ Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Member:
+class GroupMember:
     """One consumer of a group."""
 
     member_id: str
@@ -24,7 +24,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Group:
+class ConsumerGroup:
     """A consumer group as its coordinator sees it."""
 
     name: str
@@ -35,7 +35,7 @@ class Group:
     assignor: str
     coordinator_id: int | None
     coordinator: str
-    members: tuple[Member, ...]
+    members: tuple[GroupMember, ...]
 
     @property
     def active(self) -> bool:
@@ -48,7 +48,7 @@ def names(kafka: Kafka) -> list[str]:
     return sorted(listing.group_id for listing in _listings(kafka))
 
 
-def groups(kafka: Kafka, wanted: Sequence[str]) -> list[Group]:
+def groups(kafka: Kafka, wanted: Sequence[str]) -> list[ConsumerGroup]:
     """The groups of these names, in that order."""
     if not wanted:
         return []
@@ -82,9 +82,9 @@ def _listings(kafka: Kafka) -> list[Any]:
     return list(kafka.wait(kafka.admin.list_consumer_groups(request_timeout=10)).valid)
 
 
-def _group(name: str, answer: Any) -> Group:
+def _group(name: str, answer: Any) -> ConsumerGroup:
     node = answer.coordinator
-    return Group(
+    return ConsumerGroup(
         name=name,
         state=_word(answer.state),
         type=_word(answer.type),
@@ -95,9 +95,9 @@ def _group(name: str, answer: Any) -> Group:
     )
 
 
-def _member(answer: Any) -> Member:
+def _member(answer: Any) -> GroupMember:
     places = ((part.topic, part.partition) for part in answer.assignment.topic_partitions)
-    return Member(
+    return GroupMember(
         answer.member_id,
         answer.client_id,
         answer.host.lstrip("/"),

@@ -247,3 +247,27 @@ def _configured(kafka: Kafka, state: TopicState, answer: Any) -> TopicState:
     own = {entry.name: entry.value for entry in entries if entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value}
     least = next((entry.value for entry in entries if entry.name == "min.insync.replicas"), None)
     return replace(state, config=dict(sorted(own.items())), min_isr=int(least) if least else None)
+
+
+def wait_until_led(kafka: Kafka, fresh: Mapping[str, int]) -> dict[str, TopicState]:
+    """Wait until every broker knows leaders for these topics, so that the next command finds them whomever it asks.
+
+    Each name comes with the number of partitions it must have at least.
+    """
+    found = kafka.until(lambda: _led(topics(kafka), fresh))
+    if not (found and kafka.until(lambda: all(_led(view, fresh) for view in by_each_broker(kafka)) or None)):
+        raise RefusedError(
+            f"{', '.join(sorted(fresh))}: not every partition has got a leader yet",
+            resolution="kcluster topic describe " + " ".join(sorted(fresh)),
+        )
+    return found
+
+
+def _led(states: Mapping[str, TopicState], fresh: Mapping[str, int]) -> dict[str, TopicState] | None:
+    """These topics, when they are there with all their partitions, and each of those has a leader."""
+    found = {name: states[name] for name in fresh if name in states}
+    led = (
+        len(state.partitions) >= max(1, fresh[name]) and all(part.leader is not None for part in state.partitions)
+        for name, state in found.items()
+    )
+    return found if len(found) == len(fresh) and all(led) else None

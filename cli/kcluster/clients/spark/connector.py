@@ -13,7 +13,7 @@ from typing import Any
 from kcluster import paths
 from kcluster.clients import maven
 from kcluster.clients.spark import jars as jars_of
-from kcluster.clients.spark.jars import Bundle, Jar
+from kcluster.clients.spark.jars import Bundle, SparkJar
 from kcluster.clients.spark.runtime import VERSION
 from kcluster.errors import KclusterError, RefusedError, UnreachableError
 from kcluster.results import Progress
@@ -61,11 +61,11 @@ def _bundle(bundle: Bundle, progress: Progress) -> list[Path]:
     )
 
 
-def _together(bundle: Bundle, either: Jar | None) -> list[Jar]:
+def _together(bundle: Bundle, either: SparkJar | None) -> list[SparkJar]:
     return [*bundle.fixed, *([either] if either else [])]
 
 
-def _sound(jar: Jar) -> bool:
+def _sound(jar: SparkJar) -> bool:
     """Whether the jar is there with the hash that is pinned, else with the one it had when it was fetched."""
     try:
         expected = jar.sha256 or _sums().get(jar.file)
@@ -86,10 +86,10 @@ def _hash(file: Path) -> str:
     return sha256(file.read_bytes()).hexdigest()
 
 
-def _fetch(bundle: Bundle) -> Jar | None:
+def _fetch(bundle: Bundle) -> SparkJar | None:
     """Copy the jars out of the Maven repository; which of those that would do was there."""
     folder().mkdir(parents=True, exist_ok=True)
-    choices: Sequence[Jar | None] = bundle.either or (None,)
+    choices: Sequence[SparkJar | None] = bundle.either or (None,)
     for either in choices:
         try:
             _copy(_together(bundle, either))
@@ -101,7 +101,7 @@ def _fetch(bundle: Bundle) -> Jar | None:
     raise AssertionError("the last choice either arrives or is an error")
 
 
-def _copy(wanted: Sequence[Jar]) -> None:
+def _copy(wanted: Sequence[SparkJar]) -> None:
     """Fetch beside the cache and move into place, so that nobody ever sees half a jar."""
     with TemporaryDirectory(dir=folder(), prefix=".fetch-") as name:
         work = Path(name)

@@ -10,7 +10,7 @@ from kcluster.clients.spark.runtime import VERSION
 
 
 @dataclass(frozen=True)
-class Jar:
+class SparkJar:
     """A jar of one exact version."""
 
     group: str
@@ -36,8 +36,8 @@ class Bundle:
 
     purpose: str
     """What Spark does with them, as the end of a sentence that begins with: the jars with which Spark ..."""
-    fixed: tuple[Jar, ...]
-    either: tuple[Jar, ...] = ()
+    fixed: tuple[SparkJar, ...]
+    either: tuple[SparkJar, ...] = ()
     """The first of these that the repository has is taken: not every repository has the one of Spark's own version."""
     instead: str = ""
     """What a job's file can say to do without them."""
@@ -46,19 +46,19 @@ class Bundle:
 KAFKA = Bundle(
     "reads Kafka",
     (
-        Jar(
+        SparkJar(
             "org.apache.spark",
             "spark-sql-kafka-0-10_2.13",
             VERSION,
             "cb31ffd9c8f5527dba061db8af671d295562092e4f3f5ff42fc249fab8a8fde6",
         ),
-        Jar(
+        SparkJar(
             "org.apache.kafka",
             "kafka-clients",
             "3.9.1",
             "7568b998572d256f0b7bc0afdc1b7a2588b8b08415c62ce314c864a6851ae9d9",
         ),
-        Jar(
+        SparkJar(
             "org.apache.commons",
             "commons-pool2",
             "2.12.1",
@@ -66,8 +66,8 @@ KAFKA = Bundle(
         ),
     ),
     (
-        Jar("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", VERSION, ""),
-        Jar(
+        SparkJar("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", VERSION, ""),
+        SparkJar(
             "org.apache.spark",
             "spark-token-provider-kafka-0-10_2.13",
             "4.0.0",
@@ -78,20 +78,22 @@ KAFKA = Bundle(
 DELTA = Bundle(
     "writes Delta",
     (
-        Jar(
+        SparkJar(
             "io.delta",
             "delta-spark_4.1_2.13",
             "4.2.0",
             "8480050a55c7e50427f3bec3af9243f98fc7cbfa453a2ef55e6ea8d0b7b121ff",
         ),
-        Jar("io.delta", "delta-storage", "4.2.0", "2d84df76551f2b3cd27b120abec67ccbba324cea6ec45eb659edcc54234f99f3"),
+        SparkJar(
+            "io.delta", "delta-storage", "4.2.0", "2d84df76551f2b3cd27b120abec67ccbba324cea6ec45eb659edcc54234f99f3"
+        ),
     ),
     instead="say sink: {format: parquet} in the job's file",
 )
 ICEBERG = Bundle(
     "writes Iceberg",
     (
-        Jar(
+        SparkJar(
             "org.apache.iceberg",
             "iceberg-spark-runtime-4.1_2.13",
             "1.11.0",
@@ -104,8 +106,8 @@ AVRO = Bundle(
     "reads Avro",
     (),
     (
-        Jar("org.apache.spark", "spark-avro_2.13", VERSION, ""),
-        Jar(
+        SparkJar("org.apache.spark", "spark-avro_2.13", VERSION, ""),
+        SparkJar(
             "org.apache.spark",
             "spark-avro_2.13",
             "4.1.1",

@@ -8,8 +8,8 @@ with Connections(logins) as hosts:
 """
 
 from kcluster.clients.ssh.connections import Connections
-from kcluster.clients.ssh.login import Answer, Login
-from kcluster.clients.ssh.running import Piece, Running
-from kcluster.clients.ssh.trust import UnknownKeyError, ways_out
+from kcluster.clients.ssh.host_keys import UnknownKeyError, ways_out
+from kcluster.clients.ssh.login import CommandResult, Login
+from kcluster.clients.ssh.remote_command import OutputChunk, RemoteCommand
 
-__all__ = ["Answer", "Connections", "Login", "Piece", "Running", "UnknownKeyError", "ways_out"]
+__all__ = ["CommandResult", "Connections", "Login", "OutputChunk", "RemoteCommand", "UnknownKeyError", "ways_out"]

@@ -10,10 +10,10 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from kcluster.clients.ssh.become import ending, wrapped
-from kcluster.clients.ssh.login import Answer, Login
-from kcluster.clients.ssh.running import Running
-from kcluster.clients.ssh.way import Way, way
+from kcluster.clients.ssh.login import CommandResult, Login
+from kcluster.clients.ssh.remote_command import RemoteCommand
+from kcluster.clients.ssh.ssh_config import SshRoute, route_to
+from kcluster.clients.ssh.sudo import ending, wrapped
 from kcluster.errors import KclusterError, RefusedError, UnreachableError, UsageError
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ class Connections:
 
     def __init__(self, logins: Mapping[str, Login]) -> None:
         self._logins = dict(logins)
-        self._ways: dict[str, Way] = {}
-        self._open: dict[Way, paramiko.Transport] = {}
-        self._locks: dict[Way, threading.Lock] = {}
+        self._ways: dict[str, SshRoute] = {}
+        self._open: dict[SshRoute, paramiko.Transport] = {}
+        self._locks: dict[SshRoute, threading.Lock] = {}
         self._guard = threading.Lock()
-        self._running: set[Running] = set()
+        self._running: set[RemoteCommand] = set()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,17 +50,19 @@ class Connections:
         only: Iterable[str] | None = None,
         become: bool = False,
         within: float = 60.0,
-    ) -> dict[str, Answer | KclusterError]:
+    ) -> dict[str, CommandResult | KclusterError]:
         """The answer of every host to a command, or why there is none; all are asked at once."""
         names = self.names if only is None else tuple(only)
 
-        def one(name: str) -> Answer:
+        def one(name: str) -> CommandResult:
             said = stdin if isinstance(stdin, str) else stdin.get(name, "")
             return self.ask(name, command, stdin=said, become=become, within=within)
 
         return _at_once(one, names)
 
-    def ask(self, name: str, command: str, *, stdin: str = "", become: bool = False, within: float = 60.0) -> Answer:
+    def ask(
+        self, name: str, command: str, *, stdin: str = "", become: bool = False, within: float = 60.0
+    ) -> CommandResult:
         """The answer of one host; a command that ends with another code than 0 is an answer too."""
         with self.start(name, command, become=become, within=within) as running:
             running.finish(stdin)
@@ -79,7 +81,7 @@ class Connections:
             if running.code:
                 raise RefusedError(f"{name}: {command} ended with code {running.code}", details="\n".join(errors))
 
-    def start(self, name: str, command: str, *, become: bool = False, within: float = _FOREVER) -> Running:
+    def start(self, name: str, command: str, *, become: bool = False, within: float = _FOREVER) -> RemoteCommand:
         """Start a command on one host and leave it running, to talk with it."""
         login = self._login(name)
         transport = self._transport(self._way(login))
@@ -117,15 +119,15 @@ class Connections:
             raise UsageError(f"there is no host {name}", resolution=f"the hosts are {', '.join(self._logins)}")
         return self._logins[name]
 
-    def _way(self, login: Login) -> Way:
+    def _way(self, login: Login) -> SshRoute:
         found = self._ways.get(login.name)
         if found is None:
-            found = self._ways[login.name] = way(login)
+            found = self._ways[login.name] = route_to(login)
         return found
 
-    def _transport(self, way: Way) -> paramiko.Transport:
+    def _transport(self, way: SshRoute) -> paramiko.Transport:
         """The kept connection of a way; a jump host's serves all hosts behind it."""
-        from kcluster.clients.ssh.dialing import dial  # paramiko: 0.15 s
+        from kcluster.clients.ssh.opening import open_connection  # paramiko: 0.15 s
 
         with self._guard:
             lock = self._locks.setdefault(way, threading.Lock())
@@ -133,14 +135,14 @@ class Connections:
             kept = self._open.get(way)
             if kept and kept.is_active():
                 return kept
-            fresh = dial(way, self._transport(way.jump) if way.jump else None)
+            fresh = open_connection(way, self._transport(way.jump) if way.jump else None)
             with self._guard:
                 self._open[way] = fresh
             return fresh
 
     def _started(
         self, login: Login, transport: paramiko.Transport, command: str, become: bool, within: float
-    ) -> Running:
+    ) -> RemoteCommand:
         import paramiko
 
         line = wrapped(command, login, transport.get_username() or "", become=become)
@@ -154,7 +156,7 @@ class Connections:
                 resolution="run this again; when it stays so, look at sshd's log on the host",
             ) from problem
 
-        return Running(login.name, channel, line, partial(self._end, login, transport, become), within)
+        return RemoteCommand(login.name, channel, line, partial(self._end, login, transport, become), within)
 
     def _end(self, login: Login, transport: paramiko.Transport, become: bool, group: int) -> None:
         """End a process group over its own connection, with the same rights."""

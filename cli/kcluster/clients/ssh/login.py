@@ -26,7 +26,7 @@ class Login:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CommandResult:
     """What a command said, and the code it ended with."""
 
     code: int

@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from kcluster.clients.wire import answers
-from kcluster.clients.wire.answers import Identity, PartitionState, QuorumState, Replica, Versions, Voter
-from kcluster.clients.wire.encoding import NO_TAGS, Reader, compact_array, compact_string, string
+from kcluster.clients.wire import responses
+from kcluster.clients.wire.encoding import NO_TAGS, ByteReader, compact_array, compact_string, string
+from kcluster.clients.wire.responses import NodeIdentity, PartitionState, QuorumState, Replica, Versions, Voter
 from kcluster.errors import RefusedError, UnreachableError
 
 __all__ = [
-    "Identity",
+    "NodeIdentity",
     "PartitionState",
     "QuorumState",
     "Replica",
@@ -51,23 +51,23 @@ WITHIN = 4.0
 
 def api_versions(host: str, port: int, config: Mapping[str, str] | None = None) -> Versions:
     """The requests a server knows; of any broker or controller, whatever its release."""
-    return _ask(host, port, API_VERSIONS, 0, b"", answers.versions, config)
+    return _ask(host, port, API_VERSIONS, 0, b"", responses.versions, config)
 
 
 def cluster_id(host: str, port: int, config: Mapping[str, str] | None = None, *, controller: bool = False) -> str:
     """The id of the cluster a broker, or a KRaft controller, belongs to."""
     if controller:
         of_controllers = struct.pack(">?b", False, 2) + NO_TAGS
-        return _ask(host, port, DESCRIBE_CLUSTER, 1, of_controllers, answers.described, config)
+        return _ask(host, port, DESCRIBE_CLUSTER, 1, of_controllers, responses.described, config)
     # No topics are asked for; topics are not created; authorized operations are not wanted.
     body = struct.pack(">i???", 0, False, False, False)
-    return _ask(host, port, METADATA, 8, body, answers.metadata, config)
+    return _ask(host, port, METADATA, 8, body, responses.metadata, config)
 
 
-def identity(host: str, port: int, config: Mapping[str, str] | None = None) -> Identity:
+def identity(host: str, port: int, config: Mapping[str, str] | None = None) -> NodeIdentity:
     """The cluster and the controller, as one broker sees them."""
     body = struct.pack(">i???", 0, False, False, False)
-    return _ask(host, port, METADATA, 8, body, answers.identity, config)
+    return _ask(host, port, METADATA, 8, body, responses.identity, config)
 
 
 def topics(
@@ -75,7 +75,7 @@ def topics(
 ) -> dict[str, list[PartitionState]]:
     """Every topic of the cluster with its partitions."""
     body = struct.pack(">i???", -1, False, False, False)
-    return _ask(host, port, METADATA, 8, body, answers.topics, config, within)
+    return _ask(host, port, METADATA, 8, body, responses.topics, config, within)
 
 
 def quorum(host: str, port: int, config: Mapping[str, str] | None = None) -> QuorumState:
@@ -83,13 +83,13 @@ def quorum(host: str, port: int, config: Mapping[str, str] | None = None) -> Quo
     if not api_versions(host, port, config).has(DESCRIBE_QUORUM):
         raise RefusedError(f"{host}:{port} has no KRaft quorum: its cluster keeps the metadata in ZooKeeper")
     topic = compact_string("__cluster_metadata") + compact_array(struct.pack(">i", 0) + NO_TAGS) + NO_TAGS
-    return _ask(host, port, DESCRIBE_QUORUM, 1, compact_array(topic) + NO_TAGS, answers.quorum, config)
+    return _ask(host, port, DESCRIBE_QUORUM, 1, compact_array(topic) + NO_TAGS, responses.quorum, config)
 
 
 def log_dirs(host: str, port: int, config: Mapping[str, str] | None = None) -> list[Replica]:
     """The replicas on a broker with their sizes."""
     every_topic = struct.pack(">i", -1)
-    return _ask(host, port, DESCRIBE_LOG_DIRS, 1, every_topic, answers.log_dirs, config)
+    return _ask(host, port, DESCRIBE_LOG_DIRS, 1, every_topic, responses.log_dirs, config)
 
 
 def set_cluster_default(
@@ -99,7 +99,7 @@ def set_cluster_default(
     alteration = string(key) + (struct.pack(">b", 1) + _NULL if value is None else struct.pack(">b", 0) + string(value))
     # One resource: of the kind "broker", without a name, with one alteration; not only validated.
     body = struct.pack(">ib", 1, 4) + string("") + struct.pack(">i", 1) + alteration + struct.pack(">?", False)
-    _ask(host, port, ALTER_CONFIGS, 0, body, answers.altered, config)
+    _ask(host, port, ALTER_CONFIGS, 0, body, responses.altered, config)
 
 
 # Asking.
@@ -111,7 +111,7 @@ def _ask(
     key: int,
     version: int,
     body: bytes,
-    parse: Callable[[Reader], T],
+    parse: Callable[[ByteReader], T],
     config: Mapping[str, str] | None,
     within: float | None = None,
 ) -> T:
@@ -124,7 +124,7 @@ def _ask(
         with _connect(host, port, config or {}, within) as connection:
             connection.sendall(struct.pack(">i", len(header) + len(body)) + header + body)
             size = struct.unpack(">i", _receive(connection, 4, deadline))[0]
-            answer = Reader(_receive(connection, size, deadline))
+            answer = ByteReader(_receive(connection, size, deadline))
             answer.int32()  # the number of the question, which is always 1
             if flexible and key != API_VERSIONS:
                 answer.skip_tags()

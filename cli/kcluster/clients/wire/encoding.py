@@ -39,7 +39,7 @@ def compact_array(*items: bytes) -> bytes:
     return uvarint(len(items) + 1) + b"".join(items)
 
 
-class Reader:
+class ByteReader:
     """Reads an answer from its beginning to its end."""
 
     def __init__(self, data: bytes) -> None:

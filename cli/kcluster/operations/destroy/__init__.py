@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcluster.operations.destroy.remains import Destroyed, Remains, seen
+from kcluster.operations.destroy.remains import DestroyReport, Remains, seen
 
 if TYPE_CHECKING:
     from kcluster.clients.ansible import Event
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
     from kcluster.results import Progress
 
-__all__ = ["Destroyed", "Remains", "destroy", "seen"]
+__all__ = ["DestroyReport", "Remains", "destroy", "seen"]
 
 PLAYBOOK = "kcluster.kafka.destroy"
 
@@ -29,12 +29,12 @@ def destroy(
     words: Sequence[str],
     *,
     become_password: str = "",
-) -> Destroyed:
+) -> DestroyReport:
     """Take away what was found, with Ansible; what it leaves, and why, is in the result."""
     from kcluster.clients import ansible
-    from kcluster.clients.ansible import Status
+    from kcluster.clients.ansible import TaskStatus
     from kcluster.journal import Journal
-    from kcluster.operations.locking import locked
+    from kcluster.rollout.cluster_lock import locked
 
     began = time.monotonic()
     told: set[str] = set()
@@ -44,13 +44,13 @@ def destroy(
             if event.task not in told:
                 told.add(event.task)
                 progress(event.task)
-            if event.status is not Status.STARTED:
+            if event.status is not TaskStatus.STARTED:
                 removed = list(event.facts.get("removed", ()))
                 journal.note(
                     "step", phase="destroy", host=event.host, what=event.task, status=event.status, removed=removed
                 )
 
-        outcome = ansible.play(
+        outcome = ansible.run_playbook(
             PLAYBOOK,
             inventory,
             on_event=tell,
@@ -62,4 +62,4 @@ def destroy(
         if refused:
             journal.said_no("; ".join(refused))
     seconds = round(time.monotonic() - began, 2)
-    return Destroyed(cluster.name, tuple(removed), tuple(refused), remains.kept, remains.accounts, seconds)
+    return DestroyReport(cluster.name, tuple(removed), tuple(refused), remains.kept, remains.accounts, seconds)

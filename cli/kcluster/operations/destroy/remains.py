@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 from kcluster import paths
 from kcluster.errors import ExitCode, KclusterError, RefusedError
 from kcluster.model.finding import some
-from kcluster.operations.destroy.question import Part, another, common_id, question
+from kcluster.operations.destroy.survey import DestroyPart, another, common_id, survey_query
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
 if TYPE_CHECKING:
-    from kcluster.clients.ssh import Answer, Connections
+    from kcluster.clients.ssh import CommandResult, Connections
     from kcluster.model.cluster import Cluster
 
 _COMMAND = "python3 -IS -"
 
 
 @dataclass(frozen=True)
-class Thing:
+class RemainingItem:
     """One thing of a cluster on one host."""
 
     host: str
@@ -42,7 +42,7 @@ class Remains(Result):
     name: str
     accounts: tuple[str, ...]
     delete_data: bool
-    things: tuple[Thing, ...]
+    things: tuple[RemainingItem, ...]
 
     @property
     def nothing(self) -> bool:
@@ -70,7 +70,7 @@ class Remains(Result):
 
     def view(self) -> Iterable[Block]:
         """A row for each thing, one for hosts that are alike, and when there is none that goes, a line that says so."""
-        alike: dict[tuple[object, ...], list[Thing]] = {}
+        alike: dict[tuple[object, ...], list[RemainingItem]] = {}
         for thing in self.things:
             own = thing.host if thing.what == "data" else ""  # each directory with data is shown with its own size
             alike.setdefault((own, thing.what, thing.path, thing.fate, thing.besides), []).append(thing)
@@ -80,7 +80,7 @@ class Remains(Result):
 
 
 @dataclass(frozen=True)
-class Destroyed(Result):
+class DestroyReport(Result):
     """What was removed, and what is left."""
 
     name: str
@@ -127,7 +127,8 @@ def seen(cluster: Cluster, hosts: Connections, *, delete_data: bool) -> Remains:
 
 def _surveys(cluster: Cluster, hosts: Connections) -> dict[str, dict[str, Any]]:
     scripts = {
-        host.name: _script({**question(cluster, host, list(Part)), "sizes": True}) for host in cluster.every_host
+        host.name: _script({**survey_query(cluster, host, list(DestroyPart)), "sizes": True})
+        for host in cluster.every_host
     }
     answers = hosts.run(_COMMAND, stdin=scripts, only=list(scripts), become=True, within=600.0)
     return {host: _understood(host, answer) for host, answer in answers.items()}
@@ -139,7 +140,7 @@ def _script(asked: Mapping[str, Any]) -> str:
     return f"{text}\nimport json\nprint(json.dumps(survey(json.loads({json.dumps(asked)!r}))))\n"
 
 
-def _understood(host: str, answer: Answer | KclusterError) -> dict[str, Any]:
+def _understood(host: str, answer: CommandResult | KclusterError) -> dict[str, Any]:
     if isinstance(answer, KclusterError):
         raise answer
     if answer.code:
@@ -151,19 +152,19 @@ def _understood(host: str, answer: Answer | KclusterError) -> dict[str, Any]:
     return dict(json.loads(answer.stdout.splitlines()[-1]))
 
 
-def _things(host: str, found: Mapping[str, Any], common: str, delete_data: bool) -> Iterator[Thing]:
+def _things(host: str, found: Mapping[str, Any], common: str, delete_data: bool) -> Iterator[RemainingItem]:
     for unit in found["units"]:
-        yield Thing(host, "unit", unit, fate="goes")
+        yield RemainingItem(host, "unit", unit, fate="goes")
     for one in found["folders"]:
         removable = one["ours"] or not one["foreign"]
         fate = "goes" if removable else "stays, nothing in it is ours"
-        yield Thing(host, "folder", one["path"], one["size"], fate, tuple(one["foreign"]))
+        yield RemainingItem(host, "folder", one["path"], one["size"], fate, tuple(one["foreign"]))
     for one in found["data"]:
         fate = (one["refusal"] or another(one["cluster_id"], common) or "goes") if delete_data else "stays"
-        yield Thing(host, "data", one["path"], one["size"], fate)
+        yield RemainingItem(host, "data", one["path"], one["size"], fate)
 
 
-def _row(things: list[Thing]) -> list[str | Cell]:
+def _row(things: list[RemainingItem]) -> list[str | Cell]:
     thing = things[0]
     hosts = ", ".join(each.host for each in things)
     tones = {"goes": Tone.WARN, "stays": Tone.GOOD}

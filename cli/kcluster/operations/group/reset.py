@@ -10,14 +10,14 @@ from enum import StrEnum
 from typing import Any
 
 from kcluster.clients.kafka import Kafka, groups, topics
-from kcluster.clients.kafka.groups import Group, Place
+from kcluster.clients.kafka.groups import ConsumerGroup, Place
+from kcluster.clients.kafka.topic_names import pick
 from kcluster.errors import RefusedError, UsageError
-from kcluster.operations.group.look import ends, find, number
-from kcluster.operations.topic.names import pick
+from kcluster.operations.group.describe import ends, find, number
 from kcluster.results import Block, Cell, Grid, Result, Tone
 
 
-class Way(StrEnum):
+class ResetTarget(StrEnum):
     """How the new offset is said."""
 
     EARLIEST = "earliest"
@@ -31,19 +31,19 @@ class Way(StrEnum):
 class Goal:
     """Where to go on: the word of `--to`, understood."""
 
-    way: Way
+    way: ResetTarget
     value: int = 0
     """The offset, the time in ms since 1970, or the distance."""
 
 
 def goal(text: str) -> Goal:
     """What `--to` means: earliest, latest, 120, -50, +50 or 2026-01-31T12:00 (UTC when it has no zone)."""
-    if text in (Way.EARLIEST, Way.LATEST):
-        return Goal(Way(text))
+    if text in (ResetTarget.EARLIEST, ResetTarget.LATEST):
+        return Goal(ResetTarget(text))
     if re.fullmatch(r"\d+", text):
-        return Goal(Way.OFFSET, int(text))
+        return Goal(ResetTarget.OFFSET, int(text))
     if re.fullmatch(r"[+-]\d+", text):
-        return Goal(Way.SHIFT, int(text))
+        return Goal(ResetTarget.SHIFT, int(text))
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as problem:
@@ -51,7 +51,7 @@ def goal(text: str) -> Goal:
             f"`{text}` is not a place to go on from",
             resolution="earliest, latest, an offset, a shift like -100, or a time like 2026-01-31T12:00:00Z",
         ) from problem
-    return Goal(Way.TIME, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000))
+    return Goal(ResetTarget.TIME, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000))
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def plan(kafka: Kafka, name: str, wanted: Sequence[str], to: str) -> Reset:
     group = idle(find(kafka, name))
     places = chosen(topics.topics(kafka), wanted)
     starts, latest = ends(kafka, places, "earliest"), ends(kafka, places, "latest")
-    times = ends(kafka, places, target.value) if target.way is Way.TIME else {}
+    times = ends(kafka, places, target.value) if target.way is ResetTarget.TIME else {}
     return Reset(group.name, moves(target, places, groups.committed(kafka, name), starts, latest, times))
 
 
@@ -123,7 +123,7 @@ def reset(kafka: Kafka, planned: Reset) -> Reset:
     return Reset(planned.group, planned.moves, done=True)
 
 
-def idle(group: Group) -> Group:
+def idle(group: ConsumerGroup) -> ConsumerGroup:
     """The group, when nobody reads with it now."""
     if not group.active:
         return group
@@ -178,15 +178,15 @@ def moves(
 
 def _asked(target: Goal, before: int | None, start: int, end: int, at_time: int) -> tuple[int | None, str]:
     match target.way:
-        case Way.EARLIEST:
+        case ResetTarget.EARLIEST:
             return start, ""
-        case Way.LATEST:
+        case ResetTarget.LATEST:
             return end, ""
-        case Way.OFFSET:
+        case ResetTarget.OFFSET:
             return target.value, ""
-        case Way.TIME:
+        case ResetTarget.TIME:
             return (at_time, "") if at_time >= 0 else (end, "no record that late: the end")
-        case Way.SHIFT if before is None:
+        case ResetTarget.SHIFT if before is None:
             return None, "nothing was committed to shift from"
         case _:
             return (before or 0) + target.value, ""

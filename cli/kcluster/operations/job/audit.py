@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kcluster import jobs
 from kcluster.clients import processes
-from kcluster.clients.spark import connector, line, runtime
+from kcluster.clients.spark import connector, runtime, submit_command
 from kcluster.errors import ExitCode, RefusedError, SparkError
-from kcluster.jobs import Job
-from kcluster.operations.job.watch import telling
+from kcluster.jobs import registry
+from kcluster.jobs.following import telling
+from kcluster.jobs.registry import Job
 from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
 
 _LOOK = 0.05
@@ -56,7 +56,7 @@ class Audit(Result):
 
 def audit(name: str, progress: Progress) -> Audit:
     """Run the audit of a job with the master and the brokers it was submitted with."""
-    job = jobs.pick(name)
+    job = registry.pick(name)
     if not job.record.sink:
         raise RefusedError(f"{job.name} has no sink to audit", resolution="jobs with a sink: ingest")
     if not any(job.folder.glob("job.json")):
@@ -80,9 +80,9 @@ def _run(job: Job, progress: Progress) -> Path:
     record, spark, log = job.record, runtime.require(), job.folder / "audit.log"
     asked = json.loads((job.folder / "job.json").read_text())
     jars = [*connector.jars(progress), *connector.extra(progress, asked)]
-    run = line.submit(spark, jars, record.master, job.folder, record.bootstrap)
+    run = submit_command.submit(spark, jars, record.master, job.folder, record.bootstrap)
     mark = f"{job.folder}/audit"
-    environment = {**os.environ, **run.environment, jobs.MARK: mark}
+    environment = {**os.environ, **run.environment, registry.MARK: mark}
     command = run.with_options("--audit").command
     process = processes.start(command, environment=environment, directory=job.folder, output=log)
     try:
@@ -90,7 +90,7 @@ def _run(job: Job, progress: Progress) -> Path:
             fed(job, log)
             time.sleep(_LOOK)
     finally:
-        for left in processes.session(process, f"{jobs.MARK}={mark}"):
+        for left in processes.session(process, f"{registry.MARK}={mark}"):
             processes.end(left)
     return log
 

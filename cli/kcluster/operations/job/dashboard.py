@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kcluster import jobs
 from kcluster.clients import ports, processes
 from kcluster.errors import LockedError, RefusedError, UsageError
-from kcluster.jobs import Job, Record, State
-from kcluster.operations.job.serving import Board, Server
-from kcluster.operations.job.watch import until_running
+from kcluster.jobs import registry
+from kcluster.jobs.dashboard_server import DashboardServer, DashboardSource
+from kcluster.jobs.following import until_running
+from kcluster.jobs.registry import Job, JobRecord, JobState
 from kcluster.results import Block, Cell, Message, Progress, Result, Tone
 
 JOB = "latest"
@@ -45,14 +45,14 @@ class Shown(Result):
 def watched(name: str | None) -> Job:
     """The job that is shown: the one of a name, else the only one that tells positions."""
     if name:
-        job = jobs.pick(name)
+        job = registry.pick(name)
         if job.record.job != JOB:
             raise UsageError(
                 f"{name} is a job {job.record.job}, and the dashboard shows what {JOB} writes",
                 resolution=f"kcluster job submit {JOB} --help",
             )
         return job
-    found = [job for job in jobs.every() if job.record.job == JOB]
+    found = [job for job in registry.every() if job.record.job == JOB]
     if not found:
         raise RefusedError(
             f"no job {JOB} was submitted on this machine, so there is nothing to show",
@@ -73,20 +73,20 @@ def serve(name: str | None, host: str, port: int, progress: Progress) -> Message
     if not server.local:
         progress(f"whoever reaches {host} sees the positions: the page asks for no password")
     try:
-        _tell(folder, State.RUNNING, web=url)
+        _tell(folder, JobState.RUNNING, web=url)
         server.serve(lambda: bool(folder and (folder / "stop").exists()))
     except KeyboardInterrupt:
         pass  # the way to end it
-    _tell(folder, State.STOPPED)
+    _tell(folder, JobState.STOPPED)
     return Message(f"the dashboard has ended; the job {job.name} is as it was")
 
 
 def detach(name: str | None, host: str, port: int) -> Shown:
     """Serve the page in the background, as a job that `job stop` ends; come back when it answers."""
     job = watched(name)
-    folder = jobs.folder(job.record.cluster, f"{job.name}-dashboard")
-    with jobs.locked(folder):
-        before = jobs.at(folder)
+    folder = registry.folder(job.record.cluster, f"{job.name}-dashboard")
+    with registry.locked(folder):
+        before = registry.at(folder)
         if before and before.alive:
             raise LockedError(
                 f"{before.name} runs already (pid {before.record.process.pid})",
@@ -104,10 +104,10 @@ def address(host: str, port: int) -> str:
     return f"http://{name}:{port}/"
 
 
-def _server(job: Job, host: str, port: int) -> Server:
+def _server(job: Job, host: str, port: int) -> DashboardServer:
     """The server, or why it cannot be at this address."""
     try:
-        return Server(Board(job), host, port)
+        return DashboardServer(DashboardSource(job), host, port)
     except OSError as problem:
         if problem.errno == errno.EADDRINUSE:
             free = next((each for each in range(port + 1, min(port + 200, 65536)) if ports.free(each)), None)
@@ -119,28 +119,28 @@ def _server(job: Job, host: str, port: int) -> Server:
 
 def _started(job: Job, name: str, host: str, port: int) -> Job:
     """The dashboard as a process of its own, with a record like every job."""
-    folder = jobs.folder(job.record.cluster, name)
+    folder = registry.folder(job.record.cluster, name)
     for old in ("state.json", "stop"):
         (folder / old).unlink(missing_ok=True)
     which = f"{job.record.cluster}/{job.name}"
     command = [sys.executable, "-m", "kcluster", "job", "dashboard", which, "--host", host, "--port", str(port)]
-    environment = {**os.environ, jobs.MARK: str(folder)}
+    environment = {**os.environ, registry.MARK: str(folder)}
     with processes.undisturbed():
         output = folder / "driver.log"
         process = processes.start(command, environment=environment, directory=folder, output=output)
         watched = asdict(job.record)
         own = {"job": "dashboard", "name": name, "master": "", "once": False, "checkpoint": "", "sink": ""}
         now = {"submitted": time.time(), "command": shlex.join(command), "process": process}
-        return jobs.note(folder, Record(**{**watched, **own, **now}))
+        return registry.note(folder, JobRecord(**{**watched, **own, **now}))
 
 
 def _background() -> Path | None:
     """The folder of this dashboard when it runs in the background."""
-    folder = os.environ.get(jobs.MARK)
+    folder = os.environ.get(registry.MARK)
     return Path(folder) if folder else None
 
 
-def _tell(folder: Path | None, state: State, **more: str) -> None:
+def _tell(folder: Path | None, state: JobState, **more: str) -> None:
     """Write down the state for `job status`; a dashboard in the foreground has nobody to tell."""
     if folder:
-        jobs.save(folder / "state.json", {"state": state, "at": time.time(), **more})
+        registry.save(folder / "state.json", {"state": state, "at": time.time(), **more})

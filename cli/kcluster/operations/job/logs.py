@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kcluster import jobs
-from kcluster.jobs import Job
-from kcluster.local.logs import size, tail
+from kcluster.jobs import registry
+from kcluster.jobs.registry import Job
+from kcluster.local.node_log import size, tail
 from kcluster.results import Block, Result
 
 _LOOK = 0.1
@@ -36,7 +36,7 @@ class Log(Result):
 
 def logs(name: str, lines: int, *, follow: bool) -> Log:
     """The last lines of a job's log; with `follow` also those that come."""
-    job = jobs.pick(name)
+    job = registry.pick(name)
     end = size(job.log)
     return Log(job, tail(job.log, lines, until=end), _coming(job, end) if follow else None)
 

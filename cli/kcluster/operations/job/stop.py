@@ -7,21 +7,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from kcluster import jobs
 from kcluster.errors import RefusedError
-from kcluster.jobs import ENDED, State
-from kcluster.operations.job.look import Seen
-from kcluster.operations.job.watch import end_now, failure, gone
+from kcluster.jobs import registry
+from kcluster.jobs.following import end_now, failure, gone
+from kcluster.jobs.job_view import JobView
+from kcluster.jobs.registry import ENDED, JobState
 from kcluster.results import Block, Cell, Progress, Result, Tone
 
 _LOOK = 0.05
 
 
 @dataclass(frozen=True)
-class Stopped(Result):
+class StoppedJob(Result):
     """A job that does not run any more."""
 
-    seen: Seen
+    seen: JobView
     ran: bool
     """Whether it ran before."""
 
@@ -35,16 +35,16 @@ class Stopped(Result):
         yield Cell(f"{name} is stopped" if self.ran else f"{name} does not run: {self.seen.state}", Tone.GOOD)
 
 
-def stop(name: str, *, now: bool, within: float, progress: Progress) -> Stopped:
+def stop(name: str, *, now: bool, within: float, progress: Progress) -> StoppedJob:
     """Ask a job to end and wait until it has; `now` ends its processes in the middle of a batch."""
-    job = jobs.pick(name)
+    job = registry.pick(name)
     if not job.alive:
         job.end(within=5.0)  # what may be left of one that was killed
-        return Stopped(Seen.of(job), ran=False)
+        return StoppedJob(JobView.of(job), ran=False)
     if now:
         if not end_now(job):
             raise RefusedError(f"{job.name} cannot be ended", resolution="see its processes: ps -ef")
-        return Stopped(Seen.of(job), ran=True)
+        return StoppedJob(JobView.of(job), ran=True)
     job.ask_to_stop()
     progress(f"waiting until {job.name} has done the batch in hand")
     deadline = time.monotonic() + within
@@ -55,7 +55,7 @@ def stop(name: str, *, now: bool, within: float, progress: Progress) -> Stopped:
                 resolution=f"wait longer (--timeout), or end it now: kcluster job stop {job.name} --now",
             )
         time.sleep(_LOOK)
-    if job.state in (State.FAILED, State.DIED):
+    if job.state in (JobState.FAILED, JobState.DIED):
         raise failure(job)
     gone(job)
-    return Stopped(Seen.of(job), ran=True)
+    return StoppedJob(JobView.of(job), ran=True)

@@ -9,19 +9,19 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kcluster import jobs, paths
+from kcluster import paths
 from kcluster.clients import processes
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.clients.kafka.topics import of_metadata
-from kcluster.clients.spark import archive, connector, line, runtime
+from kcluster.clients.spark import connector, driver_class_archive, runtime, submit_command
 from kcluster.errors import LockedError, UsageError
-from kcluster.jobs import Job, Record
+from kcluster.jobs import client_security, cluster_prechecks, job_file, locations, registry
+from kcluster.jobs.following import FollowedJob, follow, gone, until_running
+from kcluster.jobs.registry import Job, JobRecord
+from kcluster.jobs.spark_target import LOCAL, Where, where
+from kcluster.jobs.table_prechecks import fits
 from kcluster.model.client import Client
-from kcluster.model.engine import Engine
-from kcluster.operations.job import places, preflight, security, settings
-from kcluster.operations.job.fitting import fits
-from kcluster.operations.job.watch import Followed, follow, gone, until_running
-from kcluster.operations.job.where import LOCAL, Where, where
+from kcluster.model.spark_cluster import SparkCluster
 from kcluster.results import Block, Cell, Progress, Result, Tone
 
 WRITTEN = {"dead_letters": ".dead-letters", "alerts": ".alerts"}
@@ -32,7 +32,7 @@ _LETS_GO_WITHIN = 2.0
 
 
 @dataclass(frozen=True)
-class Wish:
+class SubmitRequest:
     """What the command line asks for."""
 
     job: str
@@ -40,7 +40,7 @@ class Wish:
     name: str = ""
     master: str = ""
     """Empty: the engine, and without one this machine."""
-    engine: Engine | None = None
+    engine: SparkCluster | None = None
     """The Spark of the inventory."""
     client: Client = field(default_factory=Client)
     shared_path: bool = False
@@ -55,7 +55,7 @@ class Prepared:
 
     folder: Path
     settings: Mapping[str, Any]
-    line: line.Line
+    line: submit_command.SubmitCommand
     runtime: runtime.Runtime | None
     """None for a job that needs no Spark."""
     cluster_id: str
@@ -72,7 +72,7 @@ class Dry(Result):
 
     def data(self) -> Any:
         """The line, and the settings it runs with."""
-        return {"command": str(self.prepared.line), "settings": security.shown(self.prepared.settings)}
+        return {"command": str(self.prepared.line), "settings": client_security.shown(self.prepared.settings)}
 
     def view(self) -> Iterable[Block]:
         """The line alone, to be pasted."""
@@ -88,9 +88,9 @@ class Submitted(Result):
 
     def data(self) -> Any:
         """Its record and state."""
-        from kcluster.operations.job.look import Seen
+        from kcluster.jobs.job_view import JobView
 
-        return Seen.of(self.job).data()
+        return JobView.of(self.job).data()
 
     def view(self) -> Iterable[Block]:
         """That it runs, and how to look at it."""
@@ -99,12 +99,12 @@ class Submitted(Result):
         yield f"look: kcluster job status {job.name}    stop: kcluster job stop {job.name}"
 
 
-def submit(kafka: Kafka, cluster: str, wish: Wish, progress: Progress) -> Dry | Submitted | Followed:
+def submit(kafka: Kafka, cluster: str, wish: SubmitRequest, progress: Progress) -> Dry | Submitted | FollowedJob:
     """Check everything, start the job, and come back when it runs; with `once` or `follow` when it has ended."""
-    settings.require(wish.job)
+    job_file.require(wish.job)
     asked = _settings(cluster, wish)
-    folder = jobs.folder(cluster, asked["name"])
-    with jobs.locked(folder):
+    folder = registry.folder(cluster, asked["name"])
+    with registry.locked(folder):
         prepared = _prepared(kafka, folder, asked, wish, progress)
         if wish.dry_run:
             return Dry(prepared)
@@ -122,39 +122,41 @@ def submit(kafka: Kafka, cluster: str, wish: Wish, progress: Progress) -> Dry | 
 def _start_sooner(prepared: Prepared) -> None:
     """Let the next driver start sooner; only now, because this one should not wait for it."""
     if prepared.runtime:
-        archive.make(prepared.runtime)
+        driver_class_archive.make(prepared.runtime)
 
 
-def _settings(cluster: str, wish: Wish) -> dict[str, Any]:
+def _settings(cluster: str, wish: SubmitRequest) -> dict[str, Any]:
     """What the job's file says, with the places that it leaves to us filled in."""
-    file = wish.file or settings.example(wish.job)
-    found = settings.settings(file, wish.job, wish.name)
-    folder, name = jobs.folder(cluster, found["name"]), found["name"]
+    file = wish.file or job_file.example(wish.job)
+    found = job_file.settings(file, wish.job, wish.name)
+    folder, name = registry.folder(cluster, found["name"]), found["name"]
     if "sink" in found:
         path = found["sink"]["path"] or str(paths.home() / "lake" / cluster / name)
-        found["sink"] = {**found["sink"], "path": places.resolved(path, file.parent)}
+        found["sink"] = {**found["sink"], "path": locations.resolved(path, file.parent)}
     if "checkpoint" in found:
-        found["checkpoint"] = places.resolved(found["checkpoint"] or str(folder / "checkpoint"), file.parent)
+        found["checkpoint"] = locations.resolved(found["checkpoint"] or str(folder / "checkpoint"), file.parent)
     for key in WRITTEN.keys() & found.keys():
         found[key] = found[key] or found["topics"][0] + WRITTEN[key]
     return found
 
 
-def _prepared(kafka: Kafka, folder: Path, asked: Mapping[str, Any], wish: Wish, progress: Progress) -> Prepared:
+def _prepared(
+    kafka: Kafka, folder: Path, asked: Mapping[str, Any], wish: SubmitRequest, progress: Progress
+) -> Prepared:
     """Every check, the cheap ones first; then the files that the job reads."""
     _not_running(folder)
     spark = runtime.require() if "spark" in asked else None
     place = where(wish.engine, wish.master) if spark else Where("")
-    clients = security.clients(wish.client)
+    clients = client_security.clients(wish.client)
     metadata = kafka.metadata()
     known = of_metadata(metadata)
-    read = preflight.present(known, asked["topics"])
+    read = cluster_prechecks.present(known, asked["topics"])
     mine = _identity(kafka, asked, str(metadata.cluster_id))
     _places(folder, asked, place.master, mine, shared_path=wish.shared_path)
     told = {**place.settings(asked["spark"], progress), **asked["spark"]} if spark else {}
     jars = (connector.jars(progress), connector.extra(progress, asked)) if spark else ([], [])
-    preflight.written(kafka, known, _outputs(asked), read[0], progress, dry=wish.dry_run)
-    _write(folder, asked, mine, clients, line.properties(spark, told))
+    cluster_prechecks.written(kafka, known, _outputs(asked), read[0], progress, dry=wish.dry_run)
+    _write(folder, asked, mine, clients, submit_command.properties(spark, told))
     run = _line(spark, *jars, place, folder, kafka.bootstrap)
     run = run.with_options("--once") if wish.once else run
     return Prepared(folder, asked, run, spark, str(metadata.cluster_id), kafka.bootstrap, place.master, wish.once)
@@ -167,68 +169,68 @@ def _line(
     place: Where,
     folder: Path,
     bootstrap: str,
-) -> line.Line:
+) -> submit_command.SubmitCommand:
     if spark is None:
-        return line.plain(folder, bootstrap)
+        return submit_command.plain(folder, bootstrap)
     if place.engine is not None:  # its hosts have the jars for Kafka
-        return line.submit(spark, extra, place.master, folder, bootstrap, there=jars)
-    return line.submit(spark, [*jars, *extra], place.master, folder, bootstrap)
+        return submit_command.submit(spark, extra, place.master, folder, bootstrap, there=jars)
+    return submit_command.submit(spark, [*jars, *extra], place.master, folder, bootstrap)
 
 
 def _not_running(folder: Path) -> None:
     """Refuse a job that runs; one that ended or was killed a moment ago is waited for."""
-    job = jobs.at(folder)
-    if job and not (job.state in jobs.ENDED and gone(job)):
+    job = registry.at(folder)
+    if job and not (job.state in registry.ENDED and gone(job)):
         raise LockedError(
             f"the job {job.name} runs already (pid {job.record.process.pid})",
             resolution=f"kcluster job status {job.name}, kcluster job stop {job.name}, or another --name",
         )
-    if jobs.in_use(folder / f"{folder.name}.lock", within=_LETS_GO_WITHIN):
+    if registry.in_use(folder / f"{folder.name}.lock", within=_LETS_GO_WITHIN):
         raise LockedError(
             f"the job {folder.name} runs already, from a line that a dry run printed",
             resolution=f"touch {folder / 'stop'}: it ends after the batch in hand; or another --name",
         )
 
 
-def _identity(kafka: Kafka, asked: Mapping[str, Any], cluster_id: str) -> places.Identity | None:
+def _identity(kafka: Kafka, asked: Mapping[str, Any], cluster_id: str) -> locations.JobIdentity | None:
     """Whose the job's checkpoint is to be; None for a job that keeps none."""
     if not asked.get("checkpoint"):
         return None
     read, sink = list(asked["topics"]), asked.get("sink", {}).get("path", "")
-    return places.Identity(asked["job"], asked["name"], read, sink, cluster_id, topics.ids(kafka, read))
+    return locations.JobIdentity(asked["job"], asked["name"], read, sink, cluster_id, topics.ids(kafka, read))
 
 
 def _places(
-    folder: Path, asked: Mapping[str, Any], master: str, mine: places.Identity | None, *, shared_path: bool
+    folder: Path, asked: Mapping[str, Any], master: str, mine: locations.JobIdentity | None, *, shared_path: bool
 ) -> None:
     """Checkpoint and sink: reachable by every worker, nobody else's, and fit to be written."""
     checkpoint, sink = asked.get("checkpoint", ""), asked.get("sink", {}).get("path", "")
-    places.shared((sink, checkpoint), master or LOCAL, promised=shared_path)
-    places.unclaimed(folder, checkpoint, sink)
+    locations.shared((sink, checkpoint), master or LOCAL, promised=shared_path)
+    locations.unclaimed(folder, checkpoint, sink)
     if sink:
-        places.writable(sink)
+        locations.writable(sink)
     if mine:
-        places.owned(checkpoint, mine)
+        locations.owned(checkpoint, mine)
     if sink and checkpoint:
-        places.belongs(sink, checkpoint)
+        locations.belongs(sink, checkpoint)
     fits(asked)
 
 
 def _write(
     folder: Path,
     asked: Mapping[str, Any],
-    mine: places.Identity | None,
+    mine: locations.JobIdentity | None,
     clients: Mapping[str, Any],
     properties: str,
 ) -> None:
     """The files that the job reads; those with passwords are for the owner only."""
-    jobs.save(folder / "job.json", _without_empty(asked))
-    jobs.save(folder / "owner.json", asdict(mine) if mine else {})
-    (folder / line.PROPERTIES).unlink(missing_ok=True)
-    with open(os.open(folder / line.PROPERTIES, os.O_WRONLY | os.O_CREAT, 0o600), "w") as out:
+    registry.save(folder / "job.json", _without_empty(asked))
+    registry.save(folder / "owner.json", asdict(mine) if mine else {})
+    (folder / submit_command.PROPERTIES).unlink(missing_ok=True)
+    with open(os.open(folder / submit_command.PROPERTIES, os.O_WRONLY | os.O_CREAT, 0o600), "w") as out:
         out.write(properties)
     if clients:
-        jobs.save(folder / "clients.json", clients)
+        registry.save(folder / "clients.json", clients)
     else:
         (folder / "clients.json").unlink(missing_ok=True)
     (folder / "stop").unlink(missing_ok=True)
@@ -236,7 +238,7 @@ def _write(
 
 def _outputs(asked: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
     """The topics that the job writes to, and how they are made where they are not there yet."""
-    return {asked[key]: preflight.OUTPUTS.get(key, {}) for key in sorted(WRITTEN.keys() & asked.keys())}
+    return {asked[key]: cluster_prechecks.OUTPUTS.get(key, {}) for key in sorted(WRITTEN.keys() & asked.keys())}
 
 
 def _without_empty(value: Any) -> Any:
@@ -255,12 +257,12 @@ def _started(prepared: Prepared, cluster: str) -> tuple[Job, int]:
     (folder / "state.json").unlink(missing_ok=True)
     if log.exists():
         log.replace(folder / "driver.log.before")
-    environment = {**os.environ, **prepared.line.environment, jobs.MARK: str(folder)}
+    environment = {**os.environ, **prepared.line.environment, registry.MARK: str(folder)}
     if not os.access(prepared.line.command[0], os.X_OK):
         raise UsageError(f"{prepared.line.command[0]} cannot be run", resolution=runtime.INSTALL)
     with processes.undisturbed():
         process = processes.start(prepared.line.process, environment=environment, directory=folder, output=log)
-        record = Record(
+        record = JobRecord(
             job=asked["job"],
             name=asked["name"],
             cluster=cluster,
@@ -275,5 +277,5 @@ def _started(prepared: Prepared, cluster: str) -> tuple[Job, int]:
             command=str(prepared.line),
             process=process,
         )
-        job = jobs.note(folder, record)
+        job = registry.note(folder, record)
     return job, job.progress_size()

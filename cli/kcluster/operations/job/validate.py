@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kcluster.operations.job import security
-from kcluster.operations.job.settings import settings
+from kcluster.jobs import client_security
+from kcluster.jobs.job_file import settings
 from kcluster.results import Block, Cell, Result, Tone
 
 
@@ -21,7 +21,7 @@ class Valid(Result):
 
     def data(self) -> Any:
         """The settings with every default, and without passwords."""
-        return {"file": str(self.file), "valid": True, "settings": security.shown(self.settings)}
+        return {"file": str(self.file), "valid": True, "settings": client_security.shown(self.settings)}
 
     def view(self) -> Iterable[Block]:
         """One sentence."""

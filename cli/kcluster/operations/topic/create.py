@@ -6,13 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kcluster.clients.kafka import Kafka, topics
+from kcluster.clients.kafka import Kafka, topic_names, topics
 from kcluster.clients.kafka.topics import TopicState
 from kcluster.errors import KclusterError, RefusedError
 from kcluster.model.topic import Topic
-from kcluster.model.topic_change import Action, Change
-from kcluster.operations.topic import names
-from kcluster.operations.topic.change import settle
+from kcluster.model.topic_change import TopicAction, TopicChange
 from kcluster.operations.topic.plan import difference, in_words
 from kcluster.results import Block, Cell, Result, Tone
 
@@ -43,7 +41,7 @@ def create(
     config: Mapping[str, str] | None = None,
 ) -> Created:
     """Create a topic; numbers that are not given are the brokers' own defaults."""
-    names.not_internal(names.valid(name), "create")
+    topic_names.not_internal(topic_names.valid(name), "create")
     brokers, known = len(kafka.metadata().brokers), topics.topics(kafka)
     if name in known:
         raise _exists(kafka, known[name], partitions, replication_factor, config or {})
@@ -55,8 +53,8 @@ def create(
     try:
         topics.create(kafka, name, partitions or -1, replication_factor or -1, config or {})
     except KclusterError as problem:
-        raise names.explained(kafka, problem) from problem
-    made = topics.with_config(kafka, list(settle(kafka, {name: partitions or 0}).values()))[0]
+        raise topic_names.explained(kafka, problem) from problem
+    made = topics.with_config(kafka, list(topics.wait_until_led(kafka, {name: partitions or 0}).values()))[0]
     return Created(Topic(name, len(made.partitions), made.replication_factor, dict(config or {})), made.min_isr)
 
 
@@ -75,8 +73,8 @@ def _exists(
     )
 
 
-def _remedy(name: str, differences: Iterable[Change]) -> str:
+def _remedy(name: str, differences: Iterable[TopicChange]) -> str:
     """The command that makes of the topic what was asked, as far as that is possible."""
-    grown = [f"--partitions {change.after}" for change in differences if change.action is Action.GROW]
-    options = grown + [f"-c {change.what}={change.after}" for change in differences if change.action is Action.SET]
+    grown = [f"--partitions {change.after}" for change in differences if change.action is TopicAction.GROW]
+    options = grown + [f"-c {change.what}={change.after}" for change in differences if change.action is TopicAction.SET]
     return " ".join(["kcluster topic", "alter" if options else "describe", name, *options])

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kcluster.clients.kafka import Kafka, topics
+from kcluster.clients.kafka import Kafka, topic_names, topics
 from kcluster.clients.kafka.topics import TopicState
-from kcluster.operations.topic import names
 from kcluster.results import Message
 
 
 def doomed(kafka: Kafka, wanted: Sequence[str]) -> list[tuple[str, str]]:
     """The topics that would go, each with what is lost; none of it happens here."""
     for name in wanted:
-        names.not_internal(name, "delete")
-    chosen = topics.with_offsets(kafka, names.pick(topics.topics(kafka), wanted))
+        topic_names.not_internal(name, "delete")
+    chosen = topics.with_offsets(kafka, topic_names.pick(topics.topics(kafka), wanted))
     return [(topic.name, _loss(topic)) for topic in chosen]
 
 

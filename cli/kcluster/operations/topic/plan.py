@@ -8,11 +8,11 @@ from kcluster.clients.kafka import ANSWER_WITHIN, Kafka, topics
 from kcluster.clients.kafka.topics import TopicState
 from kcluster.errors import RefusedError
 from kcluster.model.topic import Topic
-from kcluster.model.topic_change import KEYED, Action, Change
-from kcluster.operations.topic.change import Plan, check
+from kcluster.model.topic_change import KEYED, TopicAction, TopicChange
+from kcluster.operations.topic.apply import TopicPlan, check
 
 
-def plan(kafka: Kafka, declared: Sequence[Topic], *, prune: bool = False) -> Plan:
+def plan(kafka: Kafka, declared: Sequence[Topic], *, prune: bool = False) -> TopicPlan:
     """What it takes to bring the declared topics into being; the brokers were asked whether they would do it."""
     wanted = compare(kafka, declared, prune=prune)
     check(kafka, wanted)
@@ -21,7 +21,7 @@ def plan(kafka: Kafka, declared: Sequence[Topic], *, prune: bool = False) -> Pla
 
 def compare(
     kafka: Kafka, declared: Sequence[Topic], *, prune: bool = False, broker: int | None = None, within: float = 10.0
-) -> Plan:
+) -> TopicPlan:
     """The difference, from one question which topics are there and one, to this broker, how they are set."""
     known = topics.topics(kafka, within=min(within, ANSWER_WITHIN))
     names = {topic.name for topic in declared}
@@ -30,19 +30,19 @@ def compare(
     return difference(declared, {**known, **{state.name: state for state in configured}}, prune=prune)
 
 
-def difference(declared: Sequence[Topic], existing: Mapping[str, TopicState], *, prune: bool = False) -> Plan:
+def difference(declared: Sequence[Topic], existing: Mapping[str, TopicState], *, prune: bool = False) -> TopicPlan:
     """Wanted minus existing. Nothing is deleted or unset without `prune`, and internal topics are never touched."""
     wanted = {topic.name: topic for topic in declared if not topic.internal}
     changes = [change for topic in wanted.values() for change in _topic(topic, existing.get(topic.name), prune=prune)]
     strangers = sorted(name for name, state in existing.items() if name not in wanted and not state.internal)
     if prune:
-        changes += [Change(Action.DELETE, name, note="not declared; its data is lost") for name in strangers]
-    return Plan(changes, wanted, () if prune else strangers)
+        changes += [TopicChange(TopicAction.DELETE, name, note="not declared; its data is lost") for name in strangers]
+    return TopicPlan(changes, wanted, () if prune else strangers)
 
 
-def _topic(topic: Topic, state: TopicState | None, *, prune: bool) -> Iterator[Change]:
+def _topic(topic: Topic, state: TopicState | None, *, prune: bool) -> Iterator[TopicChange]:
     if state is None:
-        yield Change(Action.CREATE, topic.name, after=in_words(topic))
+        yield TopicChange(TopicAction.CREATE, topic.name, after=in_words(topic))
         return
     yield from _numbers(topic, state)
     yield from _properties(topic, state, prune=prune)
@@ -54,15 +54,15 @@ def in_words(topic: Topic) -> str:
     return ", ".join([numbers, *(f"{key}={value}" for key, value in topic.config.items())])
 
 
-def _numbers(topic: Topic, state: TopicState) -> Iterator[Change]:
+def _numbers(topic: Topic, state: TopicState) -> Iterator[TopicChange]:
     have, want = len(state.partitions), topic.partitions
     if want > have:
-        yield Change(Action.GROW, topic.name, "partitions", str(have), str(want), KEYED)
+        yield TopicChange(TopicAction.GROW, topic.name, "partitions", str(have), str(want), KEYED)
     elif want < have:
-        yield Change(Action.KEEP, topic.name, "partitions", str(have), str(want), "partitions only grow")
+        yield TopicChange(TopicAction.KEEP, topic.name, "partitions", str(have), str(want), "partitions only grow")
     if topic.replication_factor != state.replication_factor:
-        yield Change(
-            Action.KEEP,
+        yield TopicChange(
+            TopicAction.KEEP,
             topic.name,
             "replication factor",
             str(state.replication_factor),
@@ -71,7 +71,7 @@ def _numbers(topic: Topic, state: TopicState) -> Iterator[Change]:
         )
 
 
-def _properties(topic: Topic, state: TopicState, *, prune: bool) -> Iterator[Change]:
+def _properties(topic: Topic, state: TopicState, *, prune: bool) -> Iterator[TopicChange]:
     own = state.config
     if own is None:
         raise RefusedError(
@@ -80,12 +80,14 @@ def _properties(topic: Topic, state: TopicState, *, prune: bool) -> Iterator[Cha
         )
     for key, value in topic.config.items():
         if not same(own.get(key), value):
-            yield Change(Action.SET, topic.name, key, own.get(key, ""), value)
+            yield TopicChange(TopicAction.SET, topic.name, key, own.get(key, ""), value)
     for key in sorted(own.keys() - topic.config.keys()):
         if prune:
-            yield Change(Action.UNSET, topic.name, key, own[key], "", "not declared; the brokers' default counts again")
+            yield TopicChange(
+                TopicAction.UNSET, topic.name, key, own[key], "", "not declared; the brokers' default counts again"
+            )
         else:
-            yield Change(Action.KEEP, topic.name, key, own[key], "", "set on the cluster, not declared")
+            yield TopicChange(TopicAction.KEEP, topic.name, key, own[key], "", "set on the cluster, not declared")
 
 
 def same(one: str | None, other: str) -> bool:

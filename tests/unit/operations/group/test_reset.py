@@ -2,10 +2,10 @@
 
 import pytest
 
-from kcluster.clients.kafka.groups import Group, Member
+from kcluster.clients.kafka.groups import ConsumerGroup, GroupMember
 from kcluster.clients.kafka.topics import Partition, TopicState
 from kcluster.errors import RefusedError, UsageError
-from kcluster.operations.group.reset import Goal, Move, Way, chosen, goal, idle, moves
+from kcluster.operations.group.reset import Goal, Move, ResetTarget, chosen, goal, idle, moves
 
 PLACE = ("orders", 0)
 
@@ -13,14 +13,14 @@ PLACE = ("orders", 0)
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("earliest", Goal(Way.EARLIEST)),
-        ("latest", Goal(Way.LATEST)),
-        ("0", Goal(Way.OFFSET, 0)),
-        ("-50", Goal(Way.SHIFT, -50)),
-        ("+50", Goal(Way.SHIFT, 50)),
-        ("1970-01-01T00:00:01Z", Goal(Way.TIME, 1000)),
-        ("1970-01-01T01:00:01+01:00", Goal(Way.TIME, 1000)),
-        ("1970-01-01T00:00:01", Goal(Way.TIME, 1000)),
+        ("earliest", Goal(ResetTarget.EARLIEST)),
+        ("latest", Goal(ResetTarget.LATEST)),
+        ("0", Goal(ResetTarget.OFFSET, 0)),
+        ("-50", Goal(ResetTarget.SHIFT, -50)),
+        ("+50", Goal(ResetTarget.SHIFT, 50)),
+        ("1970-01-01T00:00:01Z", Goal(ResetTarget.TIME, 1000)),
+        ("1970-01-01T01:00:01+01:00", Goal(ResetTarget.TIME, 1000)),
+        ("1970-01-01T00:00:01", Goal(ResetTarget.TIME, 1000)),
     ],
 )
 def test_a_place_to_go_on_from_is_understood(text, expected):
@@ -42,18 +42,18 @@ def move(target, committed=None, start=10, end=100, at_time=-1):
 @pytest.mark.parametrize(
     ("target", "committed", "after"),
     [
-        (Goal(Way.EARLIEST), 50, 10),
-        (Goal(Way.LATEST), 50, 100),
-        (Goal(Way.OFFSET, 70), None, 70),
-        (Goal(Way.SHIFT, -20), 50, 30),
-        (Goal(Way.SHIFT, 20), 50, 70),
+        (Goal(ResetTarget.EARLIEST), 50, 10),
+        (Goal(ResetTarget.LATEST), 50, 100),
+        (Goal(ResetTarget.OFFSET, 70), None, 70),
+        (Goal(ResetTarget.SHIFT, -20), 50, 30),
+        (Goal(ResetTarget.SHIFT, 20), 50, 70),
     ],
 )
 def test_the_new_offset_follows_from_the_goal(target, committed, after):
     assert move(target, committed).after == after
 
 
-@pytest.mark.parametrize(("target", "after"), [(Goal(Way.OFFSET, 5), 10), (Goal(Way.SHIFT, 99), 100)])
+@pytest.mark.parametrize(("target", "after"), [(Goal(ResetTarget.OFFSET, 5), 10), (Goal(ResetTarget.SHIFT, 99), 100)])
 def test_an_offset_outside_the_log_is_brought_inside_and_told(target, after):
     found = move(target, committed=50)
     assert found.after == after
@@ -61,16 +61,16 @@ def test_an_offset_outside_the_log_is_brought_inside_and_told(target, after):
 
 
 def test_a_time_after_the_last_record_is_the_end():
-    assert move(Goal(Way.TIME, 5), at_time=-1).after == 100
-    assert move(Goal(Way.TIME, 5), at_time=42).after == 42
+    assert move(Goal(ResetTarget.TIME, 5), at_time=-1).after == 100
+    assert move(Goal(ResetTarget.TIME, 5), at_time=42).after == 42
 
 
 def test_without_a_commit_there_is_nothing_to_shift_from():
-    assert move(Goal(Way.SHIFT, -5)).after is None
+    assert move(Goal(ResetTarget.SHIFT, -5)).after is None
 
 
 def test_a_partition_without_a_leader_stays():
-    (found,) = moves(Goal(Way.EARLIEST), [PLACE], {}, {}, {}, {})
+    (found,) = moves(Goal(ResetTarget.EARLIEST), [PLACE], {}, {}, {}, {})
     assert found == Move("orders", 0, None, None, "has no leader now")
 
 
@@ -93,12 +93,12 @@ def test_a_partition_that_is_no_number_is_a_usage_error():
 
 
 def group(state, *members):
-    return Group("g", state, "Classic", "range", 1, "host:1", members)
+    return ConsumerGroup("g", state, "Classic", "range", 1, "host:1", members)
 
 
 def test_an_active_group_is_refused_and_its_members_are_named():
     with pytest.raises(RefusedError, match="g is Stable with 1 members") as caught:
-        idle(group("Stable", Member("m-1", "app", "10.0.0.1", "", (PLACE,))))
+        idle(group("Stable", GroupMember("m-1", "app", "10.0.0.1", "", (PLACE,))))
     assert caught.value.details == "app on 10.0.0.1"
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from kcluster.clients.processes import Process
 from kcluster.errors import SparkError
-from kcluster.jobs import Job, Record
+from kcluster.jobs.registry import Job, JobRecord
 from kcluster.operations.job import audit
 
-RECORD = Record(
+RECORD = JobRecord(
     "ingest", "one", "c", "id", ["t"], "h:9092", "spark://h1:7077", False, "/c", "/s", 1.0, "line", Process(1, 1)
 )
 STARVED = "WARN TaskSchedulerImpl: Initial job has not accepted any resources; check your cluster UI\n"

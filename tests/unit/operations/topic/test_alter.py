@@ -4,7 +4,7 @@ import pytest
 
 from kcluster.clients.kafka.topics import Partition, TopicState
 from kcluster.errors import RefusedError, UsageError
-from kcluster.model.topic_change import Action
+from kcluster.model.topic_change import TopicAction
 from kcluster.operations.topic.alter import alter, configure, grow
 
 STATE = TopicState("orders", (Partition(0, 1, (1,), (1,)), Partition(1, 1, (1,), (1,))), {"retention.ms": "1"})
@@ -12,7 +12,7 @@ STATE = TopicState("orders", (Partition(0, 1, (1,), (1,)), Partition(1, 1, (1,),
 
 def test_more_partitions_come_with_the_warning_about_keys():
     (change,) = grow(STATE, 5)
-    assert (change.action, change.before, change.after) == (Action.GROW, "2", "5")
+    assert (change.action, change.before, change.after) == (TopicAction.GROW, "2", "5")
     assert "key" in change.note
 
 
@@ -29,9 +29,9 @@ def test_the_same_number_needs_no_step(partitions):
 def test_properties_are_set_and_unset_where_they_differ():
     changes = list(configure(STATE, {"cleanup.policy": "compact"}, ["retention.ms", "retention.bytes"]))
     assert [(c.action, c.what, c.before, c.after) for c in changes] == [
-        (Action.SET, "cleanup.policy", "", "compact"),
-        (Action.UNSET, "retention.ms", "1", ""),
-        (Action.KEEP, "retention.bytes", "", ""),
+        (TopicAction.SET, "cleanup.policy", "", "compact"),
+        (TopicAction.UNSET, "retention.ms", "1", ""),
+        (TopicAction.KEEP, "retention.bytes", "", ""),
     ]
 
 

@@ -5,7 +5,7 @@ import pytest
 from kcluster.clients.kafka.topics import Partition, TopicState
 from kcluster.errors import RefusedError
 from kcluster.model.topic import Topic
-from kcluster.model.topic_change import Action
+from kcluster.model.topic_change import TopicAction
 from kcluster.operations.topic.plan import difference, same
 
 
@@ -21,7 +21,7 @@ def lines(plan):
 
 def test_a_missing_topic_is_created_with_everything_that_was_declared():
     plan = difference([Topic("orders", 6, 3, {"retention.ms": "1"})], {})
-    assert lines(plan) == [(Action.CREATE, "orders", "", "", "6 partitions, replication factor 3, retention.ms=1")]
+    assert lines(plan) == [(TopicAction.CREATE, "orders", "", "", "6 partitions, replication factor 3, retention.ms=1")]
     assert plan.steps == plan.changes
 
 
@@ -33,15 +33,15 @@ def test_a_topic_as_declared_needs_nothing():
 
 def test_partitions_grow_with_the_warning_about_keys():
     (change,) = difference([Topic("orders", 6, 3)], existing()).changes
-    assert (change.action, change.before, change.after) == (Action.GROW, "3", "6")
+    assert (change.action, change.before, change.after) == (TopicAction.GROW, "3", "6")
     assert "key" in change.note
 
 
 def test_fewer_partitions_and_another_replication_factor_are_told_and_not_changed():
     plan = difference([Topic("orders", 2, 2)], existing())
     assert lines(plan) == [
-        (Action.KEEP, "orders", "partitions", "3", "2"),
-        (Action.KEEP, "orders", "replication factor", "3", "2"),
+        (TopicAction.KEEP, "orders", "partitions", "3", "2"),
+        (TopicAction.KEEP, "orders", "replication factor", "3", "2"),
     ]
     assert plan.steps == []
 
@@ -49,14 +49,14 @@ def test_fewer_partitions_and_another_replication_factor_are_told_and_not_change
 def test_a_property_is_set_only_where_it_differs():
     declared = Topic("orders", 3, 3, {"retention.ms": "2", "cleanup.policy": "compact, delete"})
     plan = difference([declared], existing(config={"retention.ms": "1", "cleanup.policy": "compact,delete"}))
-    assert lines(plan) == [(Action.SET, "orders", "retention.ms", "1", "2")]
+    assert lines(plan) == [(TopicAction.SET, "orders", "retention.ms", "1", "2")]
 
 
 def test_a_property_that_is_not_declared_stays_and_is_unset_only_with_prune():
     state = existing(config={"retention.ms": "1"})
-    assert lines(difference([Topic("orders", 3, 3)], state))[0][0] is Action.KEEP
+    assert lines(difference([Topic("orders", 3, 3)], state))[0][0] is TopicAction.KEEP
     assert lines(difference([Topic("orders", 3, 3)], state, prune=True)) == [
-        (Action.UNSET, "orders", "retention.ms", "1", "")
+        (TopicAction.UNSET, "orders", "retention.ms", "1", "")
     ]
 
 

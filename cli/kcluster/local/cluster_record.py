@@ -1,0 +1,104 @@
+"""The record of one local cluster: the cluster as placed here, its ports, and the processes that `up` started."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from kcluster.clients.processes import Process, alive
+from kcluster.local.serialization import as_plain_data, cluster_from_data
+from kcluster.model.cluster import Cluster
+
+
+@dataclass(frozen=True)
+class StartedProcess:
+    """A process that `up` started for a node."""
+
+    process: Process
+    digest: str
+    """Of the files, the release and the environment it was started with: another one asks for a restart."""
+    archive: str = ""
+    """The class data archive it writes at its orderly stop, under a name for the time being."""
+
+
+@dataclass(frozen=True)
+class UpOrigin:
+    """What the cluster was made from, so that `up` without options repairs the same one."""
+
+    inventory: str = ""
+    brokers: int = 3
+    keepers: int = 3
+    kraft: bool = False
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class ClusterRecord:
+    """All that this machine remembers about one local cluster."""
+
+    root: Path
+    cluster: Cluster
+    origin: UpOrigin = UpOrigin()
+    ports: Mapping[str, int] = field(default_factory=dict)
+    """Port by purpose: "broker-1 internal". A node that comes back gets the ports it had."""
+    release_home: str = ""
+    started: Mapping[str, StartedProcess] = field(default_factory=dict)
+    """By node name; `down` takes a node out, so one that is here and does not run has crashed."""
+
+    @staticmethod
+    def at(root: Path) -> Path:
+        """The record's file in a cluster's folder."""
+        return root / "record.json"
+
+    @classmethod
+    def load(cls, root: Path) -> ClusterRecord | None:
+        """The record of the cluster in that folder, if there is one."""
+        try:
+            data = json.loads(cls.at(root).read_text())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return cls(
+            root=root,
+            cluster=cluster_from_data(data["cluster"]),
+            origin=UpOrigin(**data["origin"]),
+            ports=data["ports"],
+            release_home=data["release_home"],
+            started={name: _started(entry) for name, entry in data["started"].items()},
+        )
+
+    def save(self) -> None:
+        """Write the record; a reader sees the old one or the new one, never half of it."""
+        data = {
+            name: as_plain_data(getattr(self, name))
+            for name in ("cluster", "origin", "ports", "release_home", "started")
+        }
+        fresh = self.root / "record.json.new"
+        self.root.mkdir(parents=True, exist_ok=True)
+        # For its owner only: the settings of brokers and clients have passwords in them.
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+            json.dump(data, out, indent=1)
+        fresh.replace(self.at(self.root))
+
+    def runs(self, name: str) -> bool:
+        """Whether the node's process is alive."""
+        return name in self.started and alive(self.started[name].process)
+
+    def living(self) -> dict[str, StartedProcess]:
+        """The nodes whose process is alive."""
+        return {name: entry for name, entry in self.started.items() if alive(entry.process)}
+
+    def with_started(self, name: str, entry: StartedProcess) -> ClusterRecord:
+        """The record after a node was started."""
+        return replace(self, started={**self.started, name: entry})
+
+    def without(self, name: str) -> ClusterRecord:
+        """The record after a node was stopped."""
+        return replace(self, started={other: entry for other, entry in self.started.items() if other != name})
+
+
+def _started(data: dict[str, Any]) -> StartedProcess:
+    return StartedProcess(Process(**data["process"]), data["digest"], data["archive"])

@@ -1,0 +1,44 @@
+"""Where a local node writes its log, and the end of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kcluster.config import log_files
+from kcluster.model.node import Node
+
+_BLOCK = 1 << 16
+
+
+def main_log(node: Node) -> Path:
+    """The node's own log."""
+    return Path(node.places.log_dir, log_files.of(node.kind).files[0].file)
+
+
+def console(node: Node) -> Path:
+    """What the JVM says before and beside the log."""
+    return Path(node.places.log_dir, "console.log")
+
+
+def tail(path: Path, lines: int, *, since: int = 0, until: int | None = None) -> list[str]:
+    """The last lines of a file, of what is written between two sizes of it; nothing when there is no file."""
+    try:
+        with path.open("rb") as file:
+            position = file.seek(0, os.SEEK_END) if until is None else until
+            found = b""
+            while position > since and found.count(b"\n") <= lines:
+                step = min(_BLOCK, position - since)
+                position = file.seek(position - step)
+                found = file.read(step) + found
+    except FileNotFoundError:
+        return []
+    return found.decode(errors="replace").splitlines()[-lines:] if lines else []
+
+
+def size(path: Path) -> int:
+    """How much is written so far."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,54 @@
+"""The cluster that `up` makes when there is no inventory: so many brokers, so many keepers of the metadata."""
+
+from __future__ import annotations
+
+from kcluster.local.cluster_record import UpOrigin
+from kcluster.model.broker import Broker
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.host import Host
+from kcluster.model.listener import Listener
+from kcluster.model.quorum import Controller, Quorum
+from kcluster.model.release import Release
+
+FIRST_CONTROLLER = 3000
+
+
+def cluster_of(name: str, origin: UpOrigin, cluster_id: str) -> Cluster:
+    """The cluster of that shape, on hosts called broker1, zookeeper1, ..."""
+    release = Release(version=origin.version) if origin.version else Release()
+    metadata: Ensemble | Quorum
+    if origin.kraft:
+        metadata = Quorum(tuple(_controller(number) for number in range(origin.keepers)), cluster_id)
+    else:
+        metadata = Ensemble(tuple(_server(number) for number in range(1, origin.keepers + 1)))
+    brokers = tuple(_broker(number) for number in range(1, origin.brokers + 1))
+    return Cluster(name=name, release=release, metadata=metadata, brokers=brokers)
+
+
+def new_cluster_id() -> str:
+    """A fresh cluster id as Kafka makes it: 22 characters; not with a dash in front, tools take that for an option."""
+    import base64
+    import uuid
+
+    while True:
+        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        if not cluster_id.startswith("-"):
+            return cluster_id
+
+
+def _host(name: str) -> Host:
+    return Host(name, "127.0.0.1", local=True)
+
+
+def _server(number: int) -> Server:
+    return Server(host=_host(f"zookeeper{number}"), id=number)
+
+
+def _controller(number: int) -> Controller:
+    return Controller(host=_host(f"controller{number + 1}"), id=FIRST_CONTROLLER + number)
+
+
+def _broker(number: int) -> Broker:
+    listener = Listener(name="internal", port=9092, advertised_host="127.0.0.1", advertised_port=9092)
+    return Broker(host=_host(f"broker{number}"), id=number, listeners=(listener,))

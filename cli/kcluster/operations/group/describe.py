@@ -1,0 +1,188 @@
+"""`group list` and `group describe`: members, assignments, and the lag of each partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kcluster.clients.kafka import Kafka, groups, topics
+from kcluster.clients.kafka.groups import ConsumerGroup, GroupMember, Place
+from kcluster.clients.kafka.topic_names import unknown
+from kcluster.results import Block, Cell, Grid, Result, Tone
+
+STATE_TONES = {"Stable": Tone.GOOD, "Empty": Tone.DIM, "Dead": Tone.BAD}
+
+
+@dataclass(frozen=True)
+class GroupList(Result):
+    """Every group in one line."""
+
+    groups: Sequence[ConsumerGroup]
+
+    def data(self) -> Any:
+        """One object per group."""
+        return [
+            {
+                "name": group.name,
+                "state": group.state,
+                "type": group.type,
+                "members": len(group.members),
+                "coordinator": group.coordinator_id,
+            }
+            for group in self.groups
+        ]
+
+    def view(self) -> Iterable[Block]:
+        """Name, state, members, coordinator."""
+        if not self.groups:
+            yield "no consumer groups yet"
+        rows = [
+            (group.name, _state(group), group.type, str(len(group.members)), str(group.coordinator_id))
+            for group in self.groups
+        ]
+        yield Grid(("GROUP", "STATE", "TYPE", "MEMBERS", "COORDINATOR"), rows)
+
+
+def _state(group: ConsumerGroup) -> Cell:
+    return Cell(group.state, STATE_TONES.get(group.state, Tone.WARN))
+
+
+def listing(kafka: Kafka) -> GroupList:
+    """The groups of the cluster with their states."""
+    return GroupList(groups.groups(kafka, groups.names(kafka)))
+
+
+@dataclass(frozen=True)
+class GroupPosition:
+    """How far a group is in one partition."""
+
+    topic: str
+    partition: int
+    committed: int | None
+    """None while the group never committed there."""
+    end: int | None
+    """The next offset to be written; None when the partition has no leader."""
+    member: GroupMember | None
+
+    @property
+    def lag(self) -> int | None:
+        """Records not yet read; unknown while nothing was committed, as in Kafka's own tool."""
+        if self.committed is None or self.end is None:
+            return None
+        return max(self.end - self.committed, 0)
+
+
+@dataclass(frozen=True)
+class GroupDescription(Result):
+    """One group: its members and its position in each partition."""
+
+    group: ConsumerGroup
+    positions: Sequence[GroupPosition]
+
+    @property
+    def total_lag(self) -> int:
+        """The lag of all partitions where it is known."""
+        return sum(position.lag or 0 for position in self.positions)
+
+    def data(self) -> Any:
+        """The group, with one object per member and one per partition."""
+        return {
+            "name": self.group.name,
+            "state": self.group.state,
+            "type": self.group.type,
+            "assignor": self.group.assignor,
+            "coordinator": {"id": self.group.coordinator_id, "address": self.group.coordinator},
+            "total_lag": self.total_lag,
+            "members": [_member(member) for member in self.group.members],
+            "partitions": [_position(position) for position in self.positions],
+        }
+
+    def view(self) -> Iterable[Block]:
+        """A headline, the partitions, the members."""
+        group, count = self.group, len(self.group.members)
+        yield Cell(
+            f"{group.name}: {group.state}, {count} member{'' if count == 1 else 's'}, total lag {self.total_lag}, "
+            f"coordinator {group.coordinator_id} ({group.coordinator})",
+            STATE_TONES.get(group.state, Tone.WARN),
+        )
+        columns = ("TOPIC", "PARTITION", "COMMITTED", "END", "LAG", "CLIENT", "HOST", "MEMBER")
+        yield Grid(columns, [_row(position) for position in self.positions])
+        if idle := [member for member in group.members if not member.assignment]:
+            yield "members without a partition:"
+            yield Grid(("CLIENT", "HOST", "MEMBER"), [(m.client_id, m.host, m.member_id) for m in idle])
+
+
+def _member(member: GroupMember) -> dict[str, Any]:
+    return {
+        "member_id": member.member_id,
+        "client_id": member.client_id,
+        "host": member.host,
+        "instance_id": member.instance_id,
+        "assignment": [{"topic": topic, "partition": number} for topic, number in member.assignment],
+    }
+
+
+def _position(position: GroupPosition) -> dict[str, Any]:
+    return {
+        "topic": position.topic,
+        "partition": position.partition,
+        "committed": position.committed,
+        "end_offset": position.end,
+        "lag": position.lag,
+        "member_id": position.member.member_id if position.member else None,
+    }
+
+
+def _row(position: GroupPosition) -> list[str | Cell]:
+    member, lag = position.member, position.lag
+    return [
+        position.topic,
+        str(position.partition),
+        number(position.committed),
+        number(position.end),
+        Cell(number(lag), Tone.WARN if lag else Tone.PLAIN),
+        member.client_id if member else "",
+        member.host if member else "",
+        member.member_id if member else "",
+    ]
+
+
+def number(value: int | None) -> str:
+    """A number, or `-` when there is none."""
+    return "-" if value is None else str(value)
+
+
+def find(kafka: Kafka, name: str) -> ConsumerGroup:
+    """The group of that name, or an error with the nearest names."""
+    known = groups.names(kafka)
+    if name not in known:
+        raise unknown("consumer group", name, known, "kcluster group list")
+    return groups.groups(kafka, [name])[0]
+
+
+def describe(kafka: Kafka, name: str) -> GroupDescription:
+    """The group with every partition it has committed in or is assigned to."""
+    group = find(kafka, name)
+    committed = groups.committed(kafka, name)
+    holders = {place: member for member in group.members for place in member.assignment}
+    return GroupDescription(group, positions(committed, holders, ends(kafka, committed.keys() | holders.keys())))
+
+
+def positions(
+    committed: Mapping[Place, int], holders: Mapping[Place, GroupMember], ends: Mapping[Place, int]
+) -> list[GroupPosition]:
+    """One position per partition that was committed in or is assigned, in order."""
+    return [
+        GroupPosition(*place, committed.get(place), ends.get(place), holders.get(place))
+        for place in sorted(committed.keys() | holders.keys())
+    ]
+
+
+def ends(kafka: Kafka, places: Iterable[Place], where: str | int = "latest") -> dict[Place, int]:
+    """The offset of each of these partitions at `where`; those without a leader are left out."""
+    from confluent_kafka import TopicPartition
+
+    states = topics.topics(kafka)
+    led = {(state.name, part.id) for state in states.values() for part in state.partitions if part.leader is not None}
+    return topics.offsets(kafka, [TopicPartition(*place) for place in places if place in led], where)

@@ -1,0 +1,55 @@
+"""The nodes of clusters on this machine, and their processes."""
+
+from __future__ import annotations
+
+from kcluster import local
+from kcluster.clients import ports, processes
+from kcluster.facts.node_roles import roles
+from kcluster.local import readiness
+from kcluster.local.cluster_record import ClusterRecord
+from kcluster.model.node import Node
+from kcluster.operations.status.status_result import ClusterLine, ClusterList, ClusterStatus, NodeStatus
+
+
+def clusters() -> ClusterList:
+    """Every local cluster in one line."""
+    return ClusterList(tuple(_line(local.record(name)) for name in local.cluster_names()))
+
+
+def status(name: str) -> ClusterStatus:
+    """The nodes of one local cluster; it works as well when nothing runs."""
+    record = local.record(name)
+    cluster = record.cluster
+    found = roles(cluster, [node for node in cluster.nodes if _answers(record, node)])
+    nodes = tuple(_node(record, node, found.get(node.name)) for node in cluster.nodes)
+    remedy = f"start what is missing: kcluster up -n {name}"
+    return ClusterStatus(cluster.name, cluster.release.version, cluster.bootstrap, str(record.root), nodes, remedy)
+
+
+def _line(record: ClusterRecord) -> ClusterLine:
+    cluster = record.cluster
+    running = sum(record.runs(node.name) for node in cluster.nodes)
+    origin = record.origin.inventory or "options of `kcluster up`"
+    return ClusterLine(cluster.name, cluster.release.version, running, len(cluster.nodes), cluster.bootstrap, origin)
+
+
+def _node(record: ClusterRecord, node: Node, role: str | None) -> NodeStatus:
+    entry = record.started.get(node.name)
+    running = record.runs(node.name)
+    return NodeStatus(
+        node=node.name,
+        host=node.host.name,
+        kind=node.kind,
+        id=node.id,
+        address=f"{node.host.address}:{readiness.door(node)}",
+        state=("running" if role is not None else "starting") if running else ("crashed" if entry else "stopped"),
+        role=role or "",
+        pid=entry.process.pid if entry and running else None,
+        uptime_seconds=int(processes.uptime(entry.process)) if entry and running else None,
+        memory_bytes=processes.memory(entry.process) if entry and running else None,
+    )
+
+
+def _answers(record: ClusterRecord, node: Node) -> bool:
+    """Whether the node's own process accepts connections."""
+    return record.runs(node.name) and ports.held_by(record.started[node.name].process.pid, readiness.door(node))

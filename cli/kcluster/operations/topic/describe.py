@@ -1,0 +1,221 @@
+"""`topic list` and `topic describe`: what is there, and what is wrong with it in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from kcluster.clients.kafka import Kafka, topic_names, topics
+from kcluster.clients.kafka.topics import Partition, TopicState
+from kcluster.errors import KclusterError
+from kcluster.results import Block, Cell, Grid, Result, Tone
+
+if TYPE_CHECKING:
+    from kcluster.clients.wire import PartitionState
+
+
+class TopicFault(StrEnum):
+    """What can be wrong with a partition, the worst first."""
+
+    OFFLINE = "offline"
+    UNDER_MIN_ISR = "under min ISR"
+    UNDER_REPLICATED = "under-replicated"
+    NOT_PREFERRED = "not the preferred leader"
+
+
+TONES = {TopicFault.OFFLINE: Tone.BAD, TopicFault.UNDER_MIN_ISR: Tone.BAD, TopicFault.UNDER_REPLICATED: Tone.WARN}
+
+
+def faults(topic: TopicState, part: Partition) -> list[TopicFault]:
+    """What is wrong with a partition, the worst first; nothing when it is well."""
+    asked = {
+        TopicFault.OFFLINE: part.leader is None,
+        TopicFault.UNDER_MIN_ISR: topic.under_min_isr(part),
+        TopicFault.UNDER_REPLICATED: part.under_replicated,
+        TopicFault.NOT_PREFERRED: part.leader is not None and part.leader != part.replicas[0],
+    }
+    return [fault for fault, holds in asked.items() if holds]
+
+
+@dataclass(frozen=True)
+class TopicList(Result):
+    """Every topic in one line."""
+
+    topics: Sequence[TopicState]
+
+    def data(self) -> Any:
+        """One object per topic."""
+        return [
+            {
+                "name": topic.name,
+                "internal": topic.internal,
+                "partitions": len(topic.partitions),
+                "replication_factor": topic.replication_factor,
+                "under_replicated": sum(part.under_replicated for part in topic.partitions),
+                "offline": sum(part.leader is None for part in topic.partitions),
+            }
+            for topic in self.topics
+        ]
+
+    def view(self) -> Iterable[Block]:
+        """Name, numbers, and a word where something is wrong."""
+        if not self.topics:
+            yield "no topics yet; kcluster topic create NAME makes one"
+        rows = [
+            (row["name"], str(row["partitions"]), str(row["replication_factor"]), _word(row)) for row in self.data()
+        ]
+        yield Grid(("TOPIC", "PARTITIONS", "REPLICATION", "STATE"), rows)
+
+
+def _word(row: Mapping[str, int]) -> Cell:
+    if row["offline"]:
+        return Cell(f"{row['offline']} offline", Tone.BAD)
+    if row["under_replicated"]:
+        return Cell(f"{row['under_replicated']} under-replicated", Tone.WARN)
+    return Cell("ok", Tone.GOOD)
+
+
+def listing(kafka: Kafka, *, internal: bool = False) -> TopicList:
+    """The topics of the cluster, from one question."""
+    found = _quickly(kafka)
+    if found is None:
+        found = topics.topics(kafka)
+    return TopicList([topic for topic in found.values() if internal or not topic.internal])
+
+
+QUICKLY = 0.5
+"""Seconds in which a broker that is well has answered; otherwise the patient client asks all the addresses."""
+
+
+def _quickly(kafka: Kafka) -> dict[str, TopicState] | None:
+    """The topics as the first address tells them over the wire: loading the big client takes longer than its answer."""
+    from kcluster.clients import wire
+
+    host, _, port = kafka.bootstrap.split(",")[0].strip().rpartition(":")
+    try:
+        found = wire.topics(host.strip("[]"), int(port), kafka.config, within=QUICKLY)
+    except (KclusterError, ValueError):
+        return None
+    return {name: TopicState(name, tuple(_known(part) for part in parts)) for name, parts in sorted(found.items())}
+
+
+def _known(part: PartitionState) -> Partition:
+    return Partition(part.id, None if part.leader < 0 else part.leader, part.replicas, part.isr, part.offline)
+
+
+@dataclass(frozen=True)
+class Description(Result):
+    """Topics with each of their partitions."""
+
+    topics: Sequence[TopicState]
+    racks: Mapping[int, str]
+    sizes: Mapping[tuple[str, int], int]
+    only: Sequence[TopicFault] = ()
+    """Show only the partitions that have one of these faults."""
+
+    def _shown(self) -> list[tuple[TopicState, list[Partition]]]:
+        chosen = [(topic, [part for part in topic.partitions if self._wanted(topic, part)]) for topic in self.topics]
+        return [(topic, parts) for topic, parts in chosen if parts]
+
+    def _wanted(self, topic: TopicState, part: Partition) -> bool:
+        return not self.only or any(fault in self.only for fault in faults(topic, part))
+
+    def data(self) -> Any:
+        """One object per topic, each with one object per partition."""
+        return [
+            {
+                "name": topic.name,
+                "internal": topic.internal,
+                "replication_factor": topic.replication_factor,
+                "min_isr": topic.min_isr,
+                "config": topic.config,
+                "partitions": [self._partition(topic, part) for part in parts],
+            }
+            for topic, parts in self._shown()
+        ]
+
+    def _partition(self, topic: TopicState, part: Partition) -> dict[str, Any]:
+        return {
+            "partition": part.id,
+            "leader": part.leader,
+            "replicas": part.replicas,
+            "isr": part.isr,
+            "offline_replicas": part.offline,
+            "racks": [self.racks.get(broker, "") for broker in part.replicas],
+            "start_offset": part.start,
+            "end_offset": part.end,
+            "size_bytes": self.sizes.get((topic.name, part.id)),
+            "faults": faults(topic, part),
+        }
+
+    def view(self) -> Iterable[Block]:
+        """A headline and a table for each topic."""
+        shown = self._shown()
+        if not shown:
+            words = " or ".join(self.only)
+            yield Cell(f"no partition is {words}" if self.only else "no topics yet", Tone.GOOD)
+        for topic, parts in shown:
+            yield from _headline(topic)
+            yield Grid(_COLUMNS, [self._row(topic, part) for part in parts])
+
+    def _row(self, topic: TopicState, part: Partition) -> list[str | Cell]:
+        wrong = faults(topic, part)
+        racks = [self.racks.get(broker, "") for broker in part.replicas]
+        size = self.sizes.get((topic.name, part.id))
+        return [
+            str(part.id),
+            Cell("none", Tone.BAD) if part.leader is None else str(part.leader),
+            _ids(part.replicas),
+            _ids(part.isr),
+            Cell(_ids(part.offline), Tone.BAD),
+            ",".join(racks) if any(racks) else "",
+            "-" if part.start is None else str(part.start),
+            "-" if part.end is None else str(part.end),
+            "-" if size is None else in_bytes(size),
+            Cell(", ".join(wrong), TONES.get(wrong[0], Tone.DIM)) if wrong else Cell("ok", Tone.GOOD),
+        ]
+
+
+def in_bytes(size: float) -> str:
+    """A number of bytes as people say it: 1.4 GiB."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
+
+
+_COLUMNS = ("PARTITION", "LEADER", "REPLICAS", "ISR", "OFFLINE", "RACKS", "START", "END", "SIZE", "STATE")
+
+
+def _headline(topic: TopicState) -> Iterable[Block]:
+    least = "" if topic.min_isr is None else f", min ISR {topic.min_isr}"
+    yield f"{topic.name}: {len(topic.partitions)} partitions, replication factor {topic.replication_factor}{least}"
+    if topic.config is None:
+        yield Cell("  no permission to read its configuration", Tone.WARN)
+    for key, value in (topic.config or {}).items():
+        yield f"  {key}={value}"
+
+
+def _ids(brokers: Iterable[int]) -> str:
+    return ",".join(str(broker) for broker in brokers)
+
+
+def describe(
+    kafka: Kafka, wanted: Sequence[str] = (), *, internal: bool = False, only: Sequence[TopicFault] = ()
+) -> Description:
+    """The topics of these names, or all; with `only`, the partitions that have one of these faults."""
+    from kcluster.facts.brokers import ask_all, sizes_of
+
+    known = topics.topics(kafka)
+    everything = [topic for topic in known.values() if internal or only or not topic.internal]
+    chosen = topic_names.pick(known, wanted) if wanted else everything
+    if only and TopicFault.UNDER_MIN_ISR not in only:
+        chosen = [topic for topic in chosen if any(set(only) & set(faults(topic, part)) for part in topic.partitions)]
+    chosen = topics.with_offsets(kafka, topics.with_config(kafka, chosen))
+    metadata = kafka.metadata()
+    answers = ask_all(metadata, kafka.config)
+    leaders = {(topic.name, part.id): part.leader for topic in chosen for part in topic.partitions}
+    return Description(chosen, topics.racks(kafka), sizes_of(leaders, answers), only)

@@ -1,0 +1,56 @@
+"""Spark as it travels to hosts: what PySpark's wheel holds of it, and the jars with which it reads Kafka."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackagePath, distribution
+from pathlib import Path
+
+from kcluster.clients.spark import connector, runtime
+from kcluster.errors import RefusedError
+from kcluster.model.spark_cluster import SparkRelease
+from kcluster.releases import tarball as tarballs
+from kcluster.releases.tarball import Tarball
+from kcluster.results import Progress
+
+_TAKEN = ("bin/", "sbin/", "jars/", "python/lib/", "licenses/")
+"""The folders of the package that daemons and executors need; the Python sources are in python/lib once more."""
+
+
+def tarball(release: SparkRelease, progress: Progress) -> Tarball:
+    """The file of Spark, made once of what is installed beside kcluster."""
+    home = runtime.home()
+    jars = connector.jars(progress)
+    files = list(_wheel())
+    text = "\n".join(f"{name} {file.hash}" for name, file in files) + "\n".join(jar.name for jar in jars)
+    made_of = hashlib.sha256(text.encode()).hexdigest()
+    return tarballs.once(release.directory, made_of, lambda: dict(_verified(home, files, jars)))
+
+
+def _wheel() -> Iterator[tuple[str, PackagePath]]:
+    """The files of the package that go to hosts, with the names they get there."""
+    for file in distribution("pyspark").files or ():
+        name = file.as_posix().removeprefix("pyspark/")
+        if file.parts[0] == "pyspark" and name.startswith(_TAKEN) and not name.endswith((".pyc", ".cmd")):
+            yield name, file
+
+
+def _verified(home: Path, files: Sequence[tuple[str, PackagePath]], jars: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Each file as it is on this machine, once its hash is the one that the wheel tells."""
+    for name, file in files:
+        if file.hash and _hash(home / name) != file.hash.value:
+            raise RefusedError(
+                f"{home / name} is not the file that came with PySpark",
+                resolution=f"pip install --force-reinstall --no-deps pyspark=={runtime.VERSION}",
+            )
+        yield name, home / name
+    for jar in jars:
+        yield f"jars/{jar.name}", jar
+
+
+def _hash(path: Path) -> str:
+    """The SHA-256 of a file as wheels spell it."""
+    with path.open("rb") as file:
+        return base64.urlsafe_b64encode(hashlib.file_digest(file, "sha256").digest()).decode().rstrip("=")

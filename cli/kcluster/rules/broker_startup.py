@@ -1,0 +1,85 @@
+"""Rules a broker checks when it starts, asked before it is touched: values that must fit each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kcluster.config import property_tables
+from kcluster.config.property_tables import PropertyDefinition
+from kcluster.model.cluster import Cluster
+from kcluster.model.finding import Finding, Location
+from kcluster.model.node import Node
+from kcluster.rules.property_sources import location_of, values_set
+from kcluster.rules.structure import VERSIONS
+
+_ORDERED = (
+    ("replica.fetch.wait.max.ms", "replica.socket.timeout.ms"),
+    ("replica.fetch.wait.max.ms", "replica.lag.time.max.ms"),
+    ("socket.request.max.bytes", "queued.max.request.bytes"),
+    ("connection.failed.authentication.delay.ms", "connections.max.idle.ms"),
+)
+"""The first must not be larger than the second; -1 of the second means no limit."""
+
+
+def ordered(cluster: Cluster) -> Iterator[Finding]:
+    """Pairs of numbers of which one limits the other."""
+    if cluster.release.version not in VERSIONS:
+        return
+    pairs = {pair for pair in _ORDERED for broker in cluster.brokers if _touches(broker, pair)}
+    if not pairs:
+        return
+    table = property_tables.table(cluster.release.version)
+    seen = set()
+    for broker in cluster.brokers:
+        for low, high in sorted(pairs):
+            small, large = _value(broker, low, table), _value(broker, high, table)
+            if small > large != -1 and (low, small, high, large) not in seen:
+                seen.add((low, small, high, large))
+                yield Finding(
+                    f"{low}={small} is larger than {high}={large}, and the broker will not start",
+                    f"make {low} at most {large}",
+                    location_of(broker, low) or location_of(broker, high) or Location(),
+                )
+
+
+def inter_broker_mechanism(cluster: Cluster) -> Iterator[Finding]:
+    """The brokers' own SASL mechanism is one that they accept."""
+    key = "sasl.mechanism.inter.broker.protocol"
+    seen: set[str] = set()
+    for broker in cluster.brokers:
+        mechanism = broker.set_by_hand().get(key, "GSSAPI")
+        accepted = broker.set_by_hand().get("sasl.enabled.mechanisms", "GSSAPI")
+        uses_sasl = broker.internal.protocol.startswith("SASL")
+        if uses_sasl and mechanism not in accepted.replace(" ", "").split(",") and mechanism not in seen:
+            seen.add(mechanism)
+            yield Finding(
+                f"{key}={mechanism} is not among sasl.enabled.mechanisms={accepted}",
+                f"add {mechanism} to sasl.enabled.mechanisms",
+                location_of(broker, key)
+                or location_of(broker, "sasl.enabled.mechanisms")
+                or Location(broker.host.name),
+            )
+
+
+def super_users(cluster: Cluster) -> Iterator[Finding]:
+    """Super users are separated by semicolons, because a name may hold commas, and each begins with `User:`."""
+    for value, spot in values_set((*cluster.brokers, *cluster.metadata.nodes), "super.users"):
+        users = [user.strip() for user in value.split(";") if user.strip()]
+        wrong = next((user for user in users if not user.startswith("User:") or ",User:" in user.replace(" ", "")), "")
+        if wrong:
+            yield Finding(
+                f"super.users={value} is not a list of users", "write User:NAME;User:OTHER, with semicolons", spot
+            )
+
+
+def _touches(node: Node, pair: tuple[str, str]) -> bool:
+    return any(key in layer.properties for layer in node.layers for key in pair)
+
+
+def _value(node: Node, key: str, table: Mapping[str, PropertyDefinition]) -> int:
+    """The number that counts for a node; -1 where there is none or it is no number, which others tell."""
+    said = node.set_by_hand().get(key) or (table[key].default if key in table else None) or "-1"
+    return int(said) if said.lstrip("-").isdecimal() else -1
+
+
+RULES = (ordered, inter_broker_mechanism, super_users)

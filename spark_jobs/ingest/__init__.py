@@ -1,0 +1,1 @@
+"""The ingest job: topics to Parquet, Delta or Iceberg, each record once."""

@@ -1,0 +1,229 @@
+"""Whether each record that an `ingest` read is in its table or among its dead letters, exactly once.
+
+spark-submit --jars KAFKA_CONNECTOR_JARS spark_jobs/run.py job.json --bootstrap HOST:PORT --folder FOLDER --audit
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spark_jobs.ingest import batch_journal, sinks
+from spark_jobs.ingest.offset_sets import FULL, SPAN, OffsetSet, PartitionAudit
+from spark_jobs.runtime import batch_offsets, checkpoint_owner
+from spark_jobs.runtime.error_causes import RefusedJobError
+from spark_jobs.runtime.folder import Folder
+from spark_jobs.runtime.session import session
+from spark_jobs.runtime.topic_reader import TopicReader
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from spark_jobs.runtime.job_dir import JobDir
+    from spark_jobs.settings.ingest import IngestSettings
+
+UNREAD = "a job that was just submitted makes it before its first batch; else look at `checkpoint` in the job's file"
+
+Partitions = dict[tuple[str, int], PartitionAudit]
+
+
+def run(settings: IngestSettings, bootstrap: str, desk: JobDir) -> bool:
+    """Audit the job, write it down, and say whether it balances."""
+    spark = session(f"{settings.name}-audit", {**sinks.needs(settings.sink), **settings.spark})
+    topics = TopicReader(settings.name, {**desk.clients("librdkafka"), "bootstrap.servers": bootstrap})
+    result = audit(spark, settings, topics)
+    write(desk.folder, result)
+    return bool(result["ok"])
+
+
+def write(folder: Path, result: dict[str, Any]) -> None:
+    """Put the result into the job's folder, whole or not at all."""
+    fresh = folder / "audit.json.new"
+    fresh.write_text(json.dumps(result, indent=1))
+    fresh.replace(folder / "audit.json")
+
+
+def audit(spark: SparkSession, settings: IngestSettings, topics: TopicReader) -> dict[str, Any]:
+    """The account of each partition, and what is wrong."""
+    table, checkpoint = Folder(spark, settings.sink.path), Folder(spark, settings.checkpoint)
+    life = batch_offsets.identity(checkpoint)
+    if not life:  # nothing to count would pass for nothing missing
+        raise RefusedJobError(f"there is no checkpoint at {checkpoint.path}, so nobody knows what was read", UNREAD)
+    committed = batch_offsets.committed(checkpoint)
+    batches = _finished(table)
+    partitions = _read(batches)
+    anew = checkpoint_owner.renewed(checkpoint.load(checkpoint_owner.FILE) or {}, topics.ids(settings.topics))
+    problems = [*anew, *_foreign(batches, life), *_sequence(batches, committed), *_holes(batches)]
+    if (rows := sinks.of(spark, settings.sink, table).rows()) is not None:
+        _rows(rows, partitions, _in_hand(table, checkpoint, batches))
+    own = (each for each in topics.letters(settings.dead_letters) if each.get("checkpoint") == life)
+    _letters(own, partitions)
+    _explain(topics, settings, partitions)
+    expired = _expired(topics, settings.dead_letters, batches, partitions.values())
+    problems += [problem for partition in partitions.values() for problem in partition.problems()]
+    return _result(list(partitions.values()), [*problems, *_absent(batches, partitions.values(), expired)], expired)
+
+
+def _result(partitions: list[PartitionAudit], problems: list[str], expired: int) -> dict[str, Any]:
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return {
+        "ok": not problems,
+        "partitions": [each.report() for each in sorted(partitions, key=lambda one: (one.topic, one.partition))],
+        "cause": f"{problems[0]}{more}" if problems else "",
+        "problems": problems,
+        "expired": expired,
+    }
+
+
+def _finished(table: Folder) -> list[dict[str, Any]]:
+    """The batches that are done: a job may run meanwhile, and what is described and not staged any more is done."""
+    described = batch_journal.batches(table)
+    staged = {name.split("/")[2].removesuffix("-dead") for name in table.files(batch_journal.STAGED)}
+    return [batch for batch in described if str(batch["batch"]) not in staged]
+
+
+def _in_hand(table: Folder, checkpoint: Folder, done: list[dict[str, Any]]) -> dict[tuple[str, int], OffsetSet]:
+    """What was read since the batches that are done: its rows may be there already, and are of no concern."""
+    number = batch_offsets.begun(checkpoint)
+    begun = [{"batch": number, "ranges": batch_offsets.covered(checkpoint, number)}] if number >= 0 else []
+    before, now = _read(done), _read([*batch_journal.batches(table), *begun])
+    return {place: partition.read.without(_at(before, *place).read) for place, partition in now.items()}
+
+
+def _read(batches: Iterable[dict[str, Any]]) -> Partitions:
+    """What was read of each partition, as the batches tell."""
+    partitions: Partitions = {}
+    for topic, partition, start, end in _spans(batches):
+        _at(partitions, topic, partition).read.add_range(start, end)
+    return partitions
+
+
+def _spans(batches: Iterable[dict[str, Any]]) -> Iterator[tuple[str, int, int, int]]:
+    for batch in batches:
+        for topic, ranges in batch["ranges"].items():
+            for partition, (start, end) in ranges.items():
+                yield topic, int(partition), start, end
+
+
+def _at(partitions: Partitions, topic: str, partition: int) -> PartitionAudit:
+    return partitions.setdefault((topic, partition), PartitionAudit(topic, partition))
+
+
+def _foreign(batches: list[dict[str, Any]], life: str) -> Iterator[str]:
+    """Batches that another checkpoint's job described."""
+    for batch in batches:
+        if batch["checkpoint"] != life:
+            yield f"{_batches(batch['first'], batch['batch'])} in the table is of another checkpoint"
+
+
+def _sequence(batches: list[dict[str, Any]], committed: int) -> Iterator[str]:
+    """Batches that nothing describes any more."""
+    expected = 0
+    for batch in batches:
+        if batch["first"] > expected:
+            yield f"nothing describes {_batches(expected, batch['first'] - 1)}"
+        expected = batch["batch"] + 1
+    if committed >= expected:
+        yield f"nothing describes {_batches(expected, committed)}"
+
+
+def _batches(first: int, last: int) -> str:
+    return f"batch {first}" if first == last else f"batches {first}-{last}"
+
+
+def _holes(batches: list[dict[str, Any]]) -> Iterator[str]:
+    """Offsets that a batch skipped, or read although one before had read them."""
+    ends: dict[tuple[str, int], int] = {}
+    for topic, partition, start, end in _spans(batches):
+        before = ends.get((topic, partition), start)
+        if before != start:
+            what = "no batch read offsets" if before < start else "two batches read offsets"
+            yield f"{topic} partition {partition}: {what} {min(before, start)}-{max(before, start) - 1}"
+        ends[topic, partition] = max(before, end)
+
+
+def _rows(rows: DataFrame, partitions: Partitions, in_hand: dict[tuple[str, int], OffsetSet]) -> None:
+    """Note which offsets are rows of the table, and which ones twice."""
+    repeated = 0
+    for topic, number, bucket, count, bits in _bitmaps(rows).toLocalIterator():
+        found = FULL if bits is None else int.from_bytes(bits, "little")
+        _at(partitions, topic, number).rows.buckets[bucket] = found
+        repeated += count - found.bit_count()
+    if repeated:
+        for topic, number, offset in _repeated(rows):
+            _at(partitions, topic, number).twice.add(offset)
+    for place, unfinished in in_hand.items():
+        if (partition := partitions.get(place)) is not None:
+            partition.rows = partition.rows.without(unfinished)
+            partition.twice = {offset for offset in partition.twice if offset not in unfinished}
+            if not (partition.read.buckets or partition.rows.buckets):
+                del partitions[place]  # nothing is done of it yet
+
+
+def _bitmaps(rows: DataFrame) -> DataFrame:
+    """One line for SPAN offsets: how many rows, and a bit for each offset that is there; null when all are."""
+    from pyspark.sql import functions as sql
+
+    # Spark's bitmaps begin at 1.
+    keys = "_topic, _partition, bitmap_bucket_number(_offset + 1) - 1 as bucket"
+    grouped = rows.selectExpr(*keys.split(", "), "bitmap_bit_position(_offset + 1) as bit").groupBy(
+        "_topic", "_partition", "bucket"
+    )
+    counted = grouped.agg(sql.count("*").alias("count"), sql.bitmap_construct_agg("bit").alias("bits"))
+    bits = sql.when(sql.bitmap_count("bits") < SPAN, sql.col("bits"))
+    return counted.select("_topic", "_partition", "bucket", "count", bits)
+
+
+def _repeated(rows: DataFrame) -> list[Any]:
+    """The first offsets of which there is more than one row."""
+    from pyspark.sql import functions as sql
+
+    counted = rows.groupBy("_topic", "_partition", "_offset").count().where(sql.col("count") > 1).drop("count")
+    return counted.orderBy("_topic", "_partition", "_offset").limit(1000).collect()
+
+
+def _letters(letters: Iterable[dict[str, str]], partitions: Partitions) -> None:
+    """Note which of the offsets that were read are dead letters, and which ones twice."""
+    for letter in letters:
+        partition, offset = partitions.get((letter["topic"], int(letter["partition"]))), int(letter["offset"])
+        # Others are of a batch in hand.
+        if partition is not None and offset in partition.read and not partition.dead.add(offset):
+            partition.twice.add(offset)
+
+
+def _explain(topics: TopicReader, settings: IngestSettings, partitions: Partitions) -> None:
+    """Tell apart what the topic itself does not hold."""
+    isolation = settings.kafka.get("isolation.level", "read_committed")
+    for each in partitions.values():
+        if missing := each.missing():
+            low, held = topics.held(each.topic, each.partition, missing, isolation)
+            each.gone = missing.below(low)
+            each.skipped = missing.without(each.gone).without(held)
+
+
+def _expired(
+    topics: TopicReader, letters: str, batches: list[dict[str, Any]], partitions: Collection[PartitionAudit]
+) -> int:
+    """How many dead letters their topic no longer keeps, when they are all that is missing: those are no loss."""
+    sent = sum(int(batch["dead"]) for batch in batches) - sum(len(each.dead) for each in partitions)
+    missing = sum(len(each.missing()) for each in partitions) - _recordless(batches)
+    lost = sum(len(each.lost()) for each in partitions)
+    if not 0 < sent == missing >= lost or not topics.shortened(letters):
+        return 0
+    for each in partitions:
+        each.expired = each.lost()
+    return sent
+
+
+def _absent(batches: list[dict[str, Any]], partitions: Iterable[PartitionAudit], expired: int) -> Iterator[str]:
+    """What the topic no longer holds, but was written: nobody can tell from the topic that it is missing."""
+    unheld = sum(len(each.gone) + len(each.skipped) + len(each.expired) for each in partitions)
+    if (surplus := unheld - _recordless(batches) - expired) > 0:
+        yield f"{surplus} records were written or sent when they were read, and are not there now"
+
+
+def _recordless(batches: list[dict[str, Any]]) -> int:
+    """Offsets at which there was no record when they were read."""
+    return sum(int(batch["read"]) - batch["rows"] - batch["dead"] for batch in batches)

@@ -1,0 +1,37 @@
+"""Dead letters into their topic, each once: what a record was, why it does not fit, and where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from spark_jobs.runtime.publisher import NumberedMessage, Publisher
+
+
+class DeadLetters:
+    """The dead-letter topic of one job."""
+
+    def __init__(self, job: str, checkpoint: str, topic: str, client: Mapping[str, Any]) -> None:
+        self.job = job
+        self.checkpoint = checkpoint
+        self._publisher = Publisher(f"kcluster-job-{job}", checkpoint, topic, client)
+
+    def send(self, letters: Callable[[], Iterable[Any]], number: int) -> None:
+        """Write the letters of a batch, unless that was done before this run."""
+        self._publisher.send(lambda: map(self._message, letters()), number)
+
+    def _message(self, letter: Any) -> NumberedMessage:
+        headers = {
+            "job": self.job,
+            "checkpoint": self.checkpoint,
+            "reason": letter["_reason"],
+            "topic": letter["_topic"],
+            "partition": str(letter["_partition"]),
+            "offset": str(letter["_offset"]),
+            "timestamp": letter["_timestamp"],
+        }
+        return NumberedMessage(_bytes(letter["_value"]), _bytes(letter["_key"]), headers)
+
+
+def _bytes(value: Any) -> bytes | None:
+    return None if value is None else bytes(value)

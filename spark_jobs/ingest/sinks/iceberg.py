@@ -1,0 +1,108 @@
+"""An Iceberg table in a folder: each batch is a snapshot whose summary says the checkpoint's id and the batch's number.
+
+Commits are renames of a file (a Hadoop table): made for a disk, HDFS or a shared folder, and for one writer. On an
+object store, where two renames may both succeed, a catalog would be needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from spark_jobs.ingest.sinks.base import Mark
+from spark_jobs.ingest.sinks.lake import Lake
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    from spark_jobs.settings import ingest
+
+CHECKPOINT, BATCH = "kcluster.checkpoint", "kcluster.batch"
+
+PARTITION = "_topic_partition"
+"""What `_partition` of the rows is called here: Iceberg has a column of that name of its own."""
+
+PROPERTIES = {
+    # Each commit writes a file with all that is known of the table; the last hundred are enough.
+    "write.metadata.delete-after-commit.enabled": "true"
+}
+
+
+def needs(_: ingest.SinkSettings) -> dict[str, str]:
+    """Nothing: Iceberg knows tables by their paths without a catalog."""
+    return {}
+
+
+class IcebergTable(Lake):
+    """A folder with `metadata` and `data`."""
+
+    def create(self, columns: StructType) -> None:
+        """Create the table, or add what it does not have yet."""
+        from pyspark.sql.types import StructField, StructType
+
+        named = [(PARTITION if each.name == "_partition" else each.name, each.dataType) for each in columns]
+        java = self.java(StructType([StructField(*each) for each in named]))
+        schema = self._iceberg.spark.SparkSchemaUtil.convert(java)
+        if self._tables().exists(self.folder.path):
+            self._table().updateSchema().unionByNameWith(schema).commit()
+            return
+        spec = self._iceberg.PartitionSpec.builderFor(schema)
+        for name in self.settings.partition_by:
+            spec = spec.identity(name)
+        self._tables().create(schema, spec.build(), PROPERTIES, self.folder.path)
+
+    def newest(self) -> Mark | None:
+        """The last batch among the snapshots; somebody else may have written after it, such as a compaction."""
+        for snapshot in self._snapshots():
+            summary = snapshot.summary()
+            if (batch := summary.get(BATCH)) is not None:
+                return Mark(summary.get(CHECKPOINT), int(batch), int(summary.get("added-records") or 0))
+        return None
+
+    def append(self, rows: DataFrame, checkpoint: str, number: int) -> None:
+        """Add the rows, unless the newest snapshot of ours is of this very batch."""
+        mark = self.newest()
+        if mark and (mark.checkpoint, mark.batch) == (checkpoint, number):
+            return
+        compression = {"none": "uncompressed"}.get(self.settings.compression, self.settings.compression)
+        options = {
+            f"snapshot-property.{CHECKPOINT}": checkpoint,
+            f"snapshot-property.{BATCH}": str(number),
+            "compression-codec": compression,
+            # As many files as slices and folders: no shuffle, no sort.
+            "distribution-mode": "none",
+            "fanout-enabled": "true",
+        }
+        renamed = rows.withColumnRenamed("_partition", PARTITION)
+        renamed.write.format("iceberg").mode("append").options(**options).save(self.folder.path)
+
+    def rows(self) -> DataFrame | None:
+        """Of the snapshot that is the newest now."""
+        newest = next(self._snapshots(), None)
+        if newest is None:
+            return None
+        reader = self.spark.read.format("iceberg").option("versionAsOf", newest.snapshotId())
+        return reader.load(self.folder.path).withColumnRenamed(PARTITION, "_partition")
+
+    def _snapshots(self) -> Iterator[Any]:
+        """From the newest to the oldest that the table still has."""
+        if not self._tables().exists(self.folder.path):
+            return
+        table = self._table()
+        snapshot = table.currentSnapshot()
+        while snapshot is not None:
+            yield snapshot
+            parent = snapshot.parentId()
+            snapshot = None if parent is None else table.snapshot(parent)
+
+    def _table(self) -> Any:
+        return self._tables().load(self.folder.path)
+
+    def _tables(self) -> Any:
+        return self._iceberg.hadoop.HadoopTables(self.spark._jsc.hadoopConfiguration())
+
+    @property
+    def _iceberg(self) -> Any:
+        jvm: Any = self.spark._jvm
+        return jvm.org.apache.iceberg

@@ -1,0 +1,1 @@
+"""What every job needs while it runs: session, checkpoint, lock, progress."""

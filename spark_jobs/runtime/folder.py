@@ -1,0 +1,86 @@
+"""A folder of the sink or the checkpoint, on any file system that Spark knows."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from spark_jobs.runtime.error_causes import RefusedJobError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+GONE = "another job wrote there, or somebody deleted it; put it back, or begin anew with a new checkpoint and sink.path"
+
+
+class Folder:
+    """A folder; paths are relative to it."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self.path = path
+        self._jvm = cast("Any", spark._jvm)
+        self._hadoop = self._jvm.org.apache.hadoop.fs
+        self._files = self._at("").getFileSystem(spark._jsc.hadoopConfiguration())
+
+    def within(self, name: str) -> str:
+        """The whole path of something in the folder."""
+        return f"{self.path}/{name}"
+
+    def read(self, name: str) -> str | None:
+        """The text of a file; None when there is none."""
+        if not self._files.exists(self._at(name)):
+            return None
+        stream = self._files.open(self._at(name))
+        try:
+            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        finally:
+            stream.close()
+
+    def exists(self, name: str) -> bool:
+        """Whether there is such a file or folder."""
+        return bool(self._files.exists(self._at(name)))
+
+    def load(self, name: str) -> Any:
+        """The JSON in a file; None when there is none."""
+        text = self.read(name)
+        return None if text is None else json.loads(text)
+
+    def save(self, name: str, content: Any) -> None:
+        """Write JSON so that a reader sees the whole file or none."""
+        fresh = f"{name}.new"
+        stream = self._files.create(self._at(fresh), True)
+        try:
+            stream.write(bytearray(json.dumps(content, indent=1).encode()))
+        finally:
+            stream.close()
+        self.move(fresh, name)
+
+    def move(self, name: str, to: str) -> None:
+        """Put a file in its place; one that stood there goes away, one that is there already stays."""
+        target = self._at(to)
+        if not self._files.exists(self._at(name)):
+            if not self._files.exists(target):
+                raise RefusedJobError(f"{self.within(name)} is gone, and was not moved to {self.within(to)}", GONE)
+            return
+        self._files.mkdirs(target.getParent())
+        self._files.delete(target, False)
+        if not self._files.rename(self._at(name), target):
+            raise OSError(f"{self.within(name)} cannot be moved to {self.within(to)}")
+
+    def files(self, name: str) -> list[str]:
+        """Every file below, by its path in this folder."""
+        if not self._files.exists(self._at(name)):
+            return []
+        top = self._files.resolvePath(self._at("")).toString()
+        found = self._files.listFiles(self._at(name), True)
+        paths = []
+        while found.hasNext():
+            paths.append(found.next().getPath().toString().removeprefix(f"{top}/"))
+        return sorted(paths)
+
+    def remove(self, name: str) -> None:
+        """Delete a file or folder, if it is there."""
+        self._files.delete(self._at(name), True)
+
+    def _at(self, name: str) -> Any:
+        return self._hadoop.Path(self.within(name) if name else self.path)

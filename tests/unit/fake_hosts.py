@@ -1,0 +1,125 @@
+"""Hosts whose systemd is a table, and gates that are open; for tests that are about neither."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from kcluster.clients.ssh import CommandResult
+from kcluster.errors import LockedError
+from kcluster.model.broker import Broker
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.host import Host
+from kcluster.model.listener import Listener
+from kcluster.model.release import Release
+from kcluster.model.spark_cluster import SparkCluster, SparkMaster, SparkWorker
+
+HOSTS = tuple(Host(f"h{n}", f"10.0.0.{n}") for n in (1, 2, 3))
+SERVERS = tuple(Server(host=host, id=n) for n, host in enumerate(HOSTS, 1))
+BROKERS = tuple(
+    Broker(
+        host=host,
+        id=n,
+        listeners=(Listener(name="internal", port=9092, advertised_host=host.address, advertised_port=9092),),
+    )
+    for n, host in enumerate(HOSTS, 1)
+)
+TRIO = Cluster("trio", Release("3.9.2"), Ensemble(SERVERS), BROKERS)
+SPARKED = replace(
+    TRIO,
+    engine=SparkCluster(
+        "trio",
+        tuple(SparkMaster(host=host) for host in HOSTS[:2]),
+        tuple(SparkWorker(host=host) for host in HOSTS[1:]),
+        keepers=TRIO.metadata.connect,
+    ),
+)
+"""The same with two Spark masters and two workers."""
+
+RUNNING = {"LoadState": "loaded", "ActiveState": "active", "SubState": "running", "Result": "success"}
+IDLE = {**RUNNING, "ActiveState": "inactive", "SubState": "dead"}
+DEAD = {**RUNNING, "ActiveState": "activating", "SubState": "auto-restart", "Result": "exit-code", "NRestarts": "1"}
+MISSING = {**IDLE, "LoadState": "not-found"}
+
+
+@dataclass
+class Hosts:
+    """Answers the scripts of `diagnosing` from a table of units."""
+
+    units: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    orders: list[tuple[str, str, str]] = field(default_factory=list)
+    """What was asked of systemd: verb, unit, host."""
+    console: str = ""
+    log: str = ""
+    refuses: str = ""
+    """What systemctl complains about an order; nothing when it carries it out."""
+    sockets: str = ""
+    listening: str = ""
+    """What is in /proc/net/tcp of every host."""
+
+    def run(self, command, *, stdin, only, **_):
+        return {name: self.ask(name, command, stdin=stdin[name]) for name in only}
+
+    def ask(self, name, command, *, stdin, **_):
+        lines = stdin.splitlines()
+        cut = "--- kcluster ---\n"
+        assert any(cut.strip() in line for line in lines[:2])  # it knows where the answer begins
+        begin = f"Welcome to {name}\n\n{cut}"
+        if lines[-1].startswith("exec systemctl"):
+            _, _, verb, unit = lines[-1].split()
+            self.orders.append((verb, unit, name))
+            return CommandResult(int(bool(self.refuses)), f"{begin}1700000000\n120\n", self.refuses)
+        if "/proc/net/tcp" in lines[1]:
+            return CommandResult(0, f"{begin}{self.listening}", "")
+        shown = "\n\n".join(self._shown(name, unit) for unit in lines[1].split()[4:])
+        if len(lines) == 2:
+            return CommandResult(0, f"{begin}{shown}", "")
+        return CommandResult(0, f"{begin}{shown}\n{cut}{self.console}{cut}{self.log}{cut}{self.sockets}", "")
+
+    def _shown(self, name, unit):
+        facts = {"Id": f"{unit}.service", **self.units.get((name, unit), RUNNING)}
+        return "\n".join(f"{key}={value}" for key, value in facts.items())
+
+
+@dataclass
+class LosingLock:
+    """A lock that is lost at its last question."""
+
+    questions: int
+
+    def check(self):
+        self.questions -= 1
+        if not self.questions:
+            raise LockedError("another kcluster run works on trio")
+
+
+@dataclass
+class OpenGates:
+    """Gates that only close for whom the test says."""
+
+    cluster: Cluster = TRIO
+    unsafe_too: bool = False
+    patience: float = 0.0
+    leading: tuple[str, ...] = ("zookeeper-1", "broker-2")
+    hopeless: tuple = ()
+    closed: dict = field(default_factory=dict)
+    late: dict = field(default_factory=dict)
+    silent: tuple[str, ...] = ()
+
+    def unsafe(self, nodes):
+        return self.hopeless
+
+    def before_stop(self, nodes):
+        return tuple(reason for node in nodes for reason in self.closed.get(node.name, ()))
+
+    def after_start(self, node):
+        return self.late.get(node.name, ())
+
+    def serving(self, nodes):
+        return tuple(reason for node in nodes for reason in self.late.get(node.name, ()))
+
+    def answers(self, node):
+        return node.name not in self.silent
+
+    def leader(self, kind):
+        return next((name for name in self.leading if name.startswith(kind)), "")
