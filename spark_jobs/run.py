@@ -26,6 +26,9 @@ from spark_jobs.runtime import process_lock  # noqa: E402
 from spark_jobs.runtime.error_causes import RefusedJobError, told  # noqa: E402
 from spark_jobs.runtime.job_dir import JobDir  # noqa: E402
 
+CODE = {"ingest": "ingest.job", "latest": "fleet.latest", "alerts": "fleet.alerts", "trucks": "fleet.trucks"}
+"""The module of each job below `spark_jobs`; imported only when it runs, because not every job needs Spark."""
+
 
 def main() -> int:
     """Run the job, and write down how it ended."""
@@ -67,7 +70,7 @@ def _run(read: Any, wish: argparse.Namespace) -> int:
     desk.say("starting")
     try:
         process_lock.lock_checkpoint(getattr(read, "checkpoint", ""))  # the demo's producer has none
-        state = import_module(f"spark_jobs.{read.job}").run(read, wish.bootstrap, desk, once=wish.once)
+        state = import_module(f"spark_jobs.{CODE[read.job]}").run(read, wish.bootstrap, desk, once=wish.once)
     except Exception as problem:  # whatever ends a job is told in one line; the whole of it goes to the log
         traceback.print_exc()
         meaning, advice = told(problem)

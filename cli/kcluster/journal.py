@@ -19,8 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from kcluster import __version__, paths
-from kcluster.config import secret
-from kcluster.config.escaping import HIDDEN, masked
+from kcluster.config.escaping import HIDDEN, masked, secret
 from kcluster.errors import ApplyError, ExitCode, KclusterError
 
 ROOM = 1 << 20

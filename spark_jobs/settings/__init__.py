@@ -16,7 +16,7 @@ JOBS = {
     "latest": "The newest position of each truck, kept fresh in a file for the dashboard.",
     "trucks": "The demo's producer: trucks that drive around and tell where they are.",
 }
-"""Every job and its one sentence; its settings are `spark_jobs.settings.JOB`, its code `spark_jobs.JOB`."""
+"""Every job and its one sentence; its settings are `spark_jobs.settings.JOB`, its code is named in `run.py`."""
 
 
 def read(written: Any, job: str = "", beside: Path = Path()) -> tuple[Any, list[str]]:
@@ -34,10 +34,14 @@ def read(written: Any, job: str = "", beside: Path = Path()) -> tuple[Any, list[
         written = avro.inlined(written, beside)
     except (OSError, UnicodeDecodeError) as problem:
         findings.add("format.avro_schema", f"cannot be read: {problem}")
-    settings = build(import_module(f"spark_jobs.settings.{job}").Settings, {**written, "job": job}, "", findings)
+    settings = build(_settings_class(job), {**written, "job": job}, "", findings)
     if settings is not None and not findings and hasattr(settings, "check"):
         findings.extend(settings.check())
     return settings, findings
+
+
+def _settings_class(job: str) -> Any:
+    return getattr(import_module(f"spark_jobs.settings.{job}"), f"{job.title()}Settings")
 
 
 def placed(settings: Any, folder: Path) -> Any:

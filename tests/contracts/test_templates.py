@@ -13,7 +13,8 @@ import jinja2.filters
 import pytest
 from jinja2 import Environment, meta, nodes
 
-from kcluster import config, inventory, render
+from kcluster import inventory, render
+from kcluster.config import node_variables
 from kcluster.model.cluster import Part
 from kcluster.model.node import Node
 from kcluster.render import Template
@@ -75,12 +76,12 @@ def test_the_templates_of_a_node_use_what_is_promised_no_less_and_no_more(
         used: set[str] = set()
         for plan in render.planned(part, node):
             used |= meta.find_undeclared_variables(Environment().parse(source(project, plan.template)))
-        assert used == set(config.for_node(part, node))
+        assert used == set(node_variables.for_node(part, node))
 
 
 def test_all_values_are_text(every_kind: list[tuple[Part, Node]]) -> None:
     for part, node in every_kind:
-        assert {type(leaf) for leaf in leaves(config.for_node(part, node))} == {str}
+        assert {type(leaf) for leaf in leaves(node_variables.for_node(part, node))} == {str}
 
 
 def test_ansible_gives_the_same_bytes(project: Path, every_kind: list[tuple[Part, Node]], tmp_path: Path) -> None:
@@ -94,7 +95,7 @@ def test_ansible_gives_the_same_bytes(project: Path, every_kind: list[tuple[Part
             {"src": str(project / "templates" / plan.template.value), "dest": str(target)}
             for plan, target in zip(plans, targets, strict=True)
         ]
-        hosts[name] = {**config.for_node(part, node, reveal=True), "wanted": wanted}
+        hosts[name] = {**node_variables.for_node(part, node, reveal=True), "wanted": wanted}
         texts = [file.text for file in render.files(part, node, reveal=True)]
         expected |= dict(zip(targets, texts, strict=True))
     _run_ansible(tmp_path, hosts)

@@ -22,7 +22,7 @@ def test_inventories_below_the_inventories_folder_come_first(tmp_path, monkeypat
 
 
 def test_local_clusters_are_those_of_this_machine(monkeypatch):
-    monkeypatch.setattr("kcluster.local.names", lambda: ["demo", "dev", "prod"])
+    monkeypatch.setattr("kcluster.local.cluster_names", lambda: ["demo", "dev", "prod"])
     assert complete.local_clusters("d") == ["demo", "dev"]
 
 

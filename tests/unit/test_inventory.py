@@ -53,7 +53,7 @@ def test_an_inventory_becomes_a_cluster_whose_levels_add_up(hosts: Path) -> None
 
 def test_an_unchanged_inventory_is_read_without_ansible(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = inventory.read(hosts)
-    monkeypatch.setattr(ansible, "list_inventory", lambda path: pytest.fail("Ansible was asked again"))
+    monkeypatch.setattr(ansible, "export_inventory", lambda path: pytest.fail("Ansible was asked again"))
     assert inventory.read(hosts) == first
 
 

@@ -69,7 +69,7 @@ def shown(value: Any) -> str:
 
 def _without_secrets(key: str, value: Any) -> Any:
     """What is written at a key as a finding may show it; keys within keys are meant as one name with dots."""
-    from kcluster.config import masked  # lazily: a good inventory is read without the tables of properties
+    from kcluster.config.escaping import masked  # lazily: a good inventory is read without the tables of properties
 
     if value and masked(key, "") == HIDDEN and not (isinstance(value, str) and _REFERENCE.fullmatch(value)):
         return HIDDEN

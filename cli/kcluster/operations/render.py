@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kcluster import config as variables
 from kcluster import render
-from kcluster.config import property_tables
+from kcluster.config import properties, property_tables
+from kcluster.config.node_variables import shown
 from kcluster.config.setting import Setting
 from kcluster.errors import RefusedError
 from kcluster.model.cluster import Cluster
@@ -158,7 +158,7 @@ def _place(node: Node, file: render.RenderedFile) -> PlacedFile:
 
 
 def _reasons(cluster: Cluster, node: Node) -> Iterator[Setting]:
-    for setting in map(variables.shown, variables.settings(cluster.part_of(node), node)):
+    for setting in map(shown, properties.settings(cluster.part_of(node), node)):
         yield setting if setting.why else replace(setting, why=_meaning(cluster, node, setting.key))
 
 

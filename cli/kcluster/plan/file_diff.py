@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 
-from kcluster.config import masked, secret
-from kcluster.config.escaping import HIDDEN, environment_value
+from kcluster.config.escaping import HIDDEN, environment_value, masked, secret
 from kcluster.render import Role
 
 _JOINT = re.compile(r"(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*")

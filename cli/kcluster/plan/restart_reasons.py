@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from posixpath import basename
 
 from kcluster import render
-from kcluster.config import masked, property_tables, secret
-from kcluster.config.escaping import HIDDEN
+from kcluster.config import property_tables
+from kcluster.config.escaping import HIDDEN, masked, secret
 from kcluster.config.owned_properties import variable_for
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster

@@ -7,9 +7,8 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING
 
-from kcluster import config as variables
 from kcluster import paths
-from kcluster.config import file_paths
+from kcluster.config import escaping, file_paths, node_variables, properties
 from kcluster.model.cluster import Cluster, Part
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Node
@@ -74,7 +73,7 @@ class RenderPlan:
 
 def files(part: Part, node: Node, *, reveal: bool = False) -> tuple[RenderedFile, ...]:
     """Every file of one node; secrets are `********` unless revealed."""
-    values = variables.for_node(part, node, reveal=reveal)
+    values = node_variables.for_node(part, node, reveal=reveal)
     hidden = _secrets(part, node)
     return tuple(
         RenderedFile(plan.path, compiled(plan.template).render(values), plan.mode, plan.role in hidden, plan.role)
@@ -139,6 +138,6 @@ def _environment() -> jinja2.Environment:
 
 def _secrets(part: Part, node: Node) -> frozenset[Role]:
     """The files of a node that hold a secret."""
-    config = any(variables.secret(setting.key, setting.value) for setting in variables.settings(part, node))
-    environment = any(variables.masked(name, value) != value for name, value in node.environment.items())
+    config = any(escaping.secret(setting.key, setting.value) for setting in properties.settings(part, node))
+    environment = any(escaping.masked(name, value) != value for name, value in node.environment.items())
     return frozenset(role for role, has in ((Role.CONFIG, config), (Role.ENVIRONMENT, environment)) if has)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def of(spark: SparkSession, settings: ingest.SinkSettings, folder: Folder) -> Sink:
     """The sink that a job's file asks for."""
-    made: Sink = _module(settings).Table(spark, settings, folder)
+    made: Sink = getattr(_module(settings), f"{settings.format.title()}Table")(spark, settings, folder)
     return made
 
 

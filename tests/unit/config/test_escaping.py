@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcluster.config import masked, secret
-from kcluster.config.escaping import environment_value, property_key, property_value
+from kcluster.config.escaping import environment_value, masked, property_key, property_value, secret
 
 
 @pytest.mark.parametrize(

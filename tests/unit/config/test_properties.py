@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kcluster import config
+from kcluster.config import properties
 from kcluster.config.setting import Setting
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
@@ -34,7 +34,7 @@ def cluster(*brokers: Broker, metadata: Ensemble | Quorum = SERVERS, version: st
 
 
 def settings(whole: Cluster, node: Node) -> dict[str, Setting]:
-    found = config.settings(whole, node)
+    found = properties.settings(whole, node)
     assert len({setting.key for setting in found}) == len(found)
     return {setting.key: setting for setting in found}
 

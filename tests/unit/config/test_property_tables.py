@@ -164,7 +164,7 @@ def test_what_is_no_secret_is_shown(name: str) -> None:
 def test_loading_a_table_takes_no_time_and_happens_when_it_is_asked_for() -> None:
     code = """
 import time
-from kcluster.model import properties
+from kcluster.config import property_tables as properties
 assert properties._tables.cache_info().currsize == 0
 times = []
 for _ in range(5):

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.unit.model.test_engine import ENGINE
-
-from kcluster import config
+from kcluster.config import node_variables, properties
 from kcluster.config.setting import Setting
 from kcluster.model.node import Layer
 from kcluster.model.spark_cluster import SparkCluster, SparkDaemon, SparkWorker
+from tests.unit.model.test_spark_cluster import ENGINE
 
 MASTER, WORKER = ENGINE.masters[0], ENGINE.workers[0]
 KEPT = replace(ENGINE, keepers="10.0.0.1:2181,10.0.0.2:2181")
 
 
 def told(engine: SparkCluster, daemon: SparkDaemon) -> dict[str, str]:
-    return {setting.key: setting.value for setting in config.settings(engine, daemon)}
+    return {setting.key: setting.value for setting in properties.settings(engine, daemon)}
 
 
 def value(daemon: SparkDaemon, word: str, *, reveal: bool = False) -> str:
-    return str(config.for_node(ENGINE, daemon, reveal=reveal)[f"spark_daemon_{word}"])
+    return str(node_variables.for_node(ENGINE, daemon, reveal=reveal)[f"spark_daemon_{word}"])
 
 
 def environment(daemon: SparkDaemon) -> dict[str, str]:
-    found = config.for_node(ENGINE, daemon)["spark_daemon_environment"]
+    found = node_variables.for_node(ENGINE, daemon)["spark_daemon_environment"]
     return {variable["name"]: variable["value"] for variable in found}
 
 
@@ -52,7 +51,7 @@ def test_the_secret_is_told_to_every_daemon_and_shown_to_nobody() -> None:
     for daemon in ENGINE.nodes:
         assert told(ENGINE, daemon)["spark.authenticate"] == "true"
         assert told(ENGINE, daemon)["spark.authenticate.secret"] == "sesame"
-        assert "sesame" not in str(config.for_node(ENGINE, daemon))
+        assert "sesame" not in str(node_variables.for_node(ENGINE, daemon))
         assert "'sesame'" in value(daemon, "properties", reveal=True)
     assert "spark.authenticate" not in told(replace(ENGINE, secret=""), WORKER)
 
@@ -62,7 +61,7 @@ def test_what_people_set_wins_level_by_level_and_says_where_it_is_from() -> None
         Layer("cluster", {"spark.worker.cleanup.enabled": "false", "spark.x": "1"}),
         Layer("host h2", {"spark.x": "2"}),
     )
-    found = config.settings(ENGINE, replace(WORKER, layers=layers))
+    found = properties.settings(ENGINE, replace(WORKER, layers=layers))
     assert Setting("spark.worker.cleanup.enabled", "false", "cluster") in found
     assert Setting("spark.x", "2", "host h2") in found
 
@@ -82,8 +81,8 @@ def test_what_executors_put_aside_is_not_among_what_is_cleaned_while_they_run() 
     moved: SparkWorker = replace(WORKER, work_dir="/data/spark")
     assert environment(moved)["SPARK_LOCAL_DIRS"] == "/data/spark/scratch"
     assert "--work-dir /data/spark/jobs " in value(moved, "command")
-    assert config.for_node(ENGINE, moved)["spark_daemon_scratch_dirs"] == ["/data/spark/scratch"]
-    assert config.for_node(ENGINE, MASTER)["spark_daemon_scratch_dirs"] == []
+    assert node_variables.for_node(ENGINE, moved)["spark_daemon_scratch_dirs"] == ["/data/spark/scratch"]
+    assert node_variables.for_node(ENGINE, MASTER)["spark_daemon_scratch_dirs"] == []
     assert "SPARK_LOCAL_DIRS" not in environment(MASTER)
 
 
@@ -98,7 +97,7 @@ def test_options_of_people_come_after_ours_and_their_passwords_are_hidden() -> N
 
 def test_a_master_waits_for_the_zookeeper_without_which_it_would_never_lead() -> None:
     def keepers(engine: SparkCluster, daemon: SparkDaemon) -> list[str]:
-        return list(config.for_node(engine, daemon)["spark_daemon_keepers"])
+        return list(node_variables.for_node(engine, daemon)["spark_daemon_keepers"])
 
     assert keepers(KEPT, MASTER) == ["10.0.0.1/2181 10.0.0.2/2181"]
     assert keepers(KEPT, WORKER) == keepers(ENGINE, MASTER) == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kcluster.config import masked
+from kcluster.config.escaping import masked
 from kcluster.inventory import vault
 from kcluster.plan import file_diff
 from kcluster.render import Role

@@ -47,8 +47,8 @@ def test_only_the_steps_that_were_shown_are_made_and_the_others_are_told(
 
     monkeypatch.setattr(verify, "until_healthy", lambda *_, **__: Health("demo", ()))
     monkeypatch.setattr(verify.topics, "compare", lambda kafka, declared: Found([KEPT, MADE, SET], {}))
-    monkeypatch.setattr(verify.change, "check", lambda kafka, wanted: None)
-    monkeypatch.setattr(verify.change, "carry_out", carry_out)
+    monkeypatch.setattr(verify.apply, "check", lambda kafka, wanted: None)
+    monkeypatch.setattr(verify.apply, "carry_out", carry_out)
     said = Said()
     cluster = replace(OLD, topics=(Topic("made"), Topic("orders")))
     with Journal.begin("demo", ["kcluster"]) as journal:

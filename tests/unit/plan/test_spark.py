@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.unit.model.test_engine import ENGINE
-
 from kcluster import plan as planning
 from kcluster import render
 from kcluster.config.file_paths import data_dirs
@@ -21,6 +19,7 @@ from kcluster.model.observed import (
 )
 from kcluster.model.spark_cluster import SparkCluster, SparkDaemon, SparkWorker
 from kcluster.plan import Action, Plan, Roles
+from tests.unit.model.test_spark_cluster import ENGINE
 from tests.unit.plan.observed_hosts import KERNEL, OLD, altered, plan, reasons, text_of
 from tests.unit.plan.observed_hosts import bare as bare_kafka
 from tests.unit.plan.observed_hosts import running as running_kafka

@@ -87,7 +87,7 @@ def bring_up(plugin: Plugin, guards: ModuleType) -> BringUp:
 
     def do(wanted: dict[str, Any], systemctl: Systemctl, *, check: bool = False, start: bool = True) -> Any:
         known = units.Units(systemctl, [wanted["unit"]])
-        host = module.Host(SimpleNamespace(check_mode=check), [wanted], known)
+        host = module.NodeHost(SimpleNamespace(check_mode=check), [wanted], known)
         return host, host.bring_up(start)
 
     return do

@@ -56,8 +56,8 @@ def test_a_run_that_fails_or_is_killed_lets_go(places: Path) -> None:
         raise ApplyError("no")
     code = (
         "import os, signal, sys; from kcluster.rollout.cluster_lock import locked\n"
-        "from kcluster.local import shape; from kcluster.local.cluster_record import Origin\n"
-        "with locked(shape.cluster_of('a', Origin(brokers=1, keepers=1), ''), None, ['x']):\n"
+        "from kcluster.local import topology; from kcluster.local.cluster_record import UpOrigin as Origin\n"
+        "with locked(topology.cluster_of('a', Origin(brokers=1, keepers=1), ''), None, ['x']):\n"
         "    print('held', flush=True); sys.stdin.read()\n"
     )
     with subprocess.Popen(

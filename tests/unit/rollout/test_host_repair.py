@@ -36,7 +36,7 @@ def repair(cluster: Cluster) -> list[str]:
 def test_a_repair_is_refused_while_another_run_works_on_the_cluster(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ansible, "play", lambda *_, **__: pytest.fail("hosts were changed"))
+    monkeypatch.setattr(ansible, "run_playbook", lambda *_, **__: pytest.fail("hosts were changed"))
     with locked(cluster, None, ["kcluster", "provision"]), pytest.raises(LockedError) as caught:
         repair(cluster)
     assert "kcluster provision" in caught.value.message
@@ -50,7 +50,7 @@ def test_a_repair_is_written_down_host_by_host(cluster: Cluster, monkeypatch: py
             on_event(Event(host="h2", task="Prepare the host", status=status))
         return PlaybookOutcome((), 0.0)
 
-    monkeypatch.setattr(ansible, "play", play)
+    monkeypatch.setattr(ansible, "run_playbook", play)
     assert repair(cluster) == ["h2: Prepare the host"]
     (run,) = journal.runs(cluster.name)
     assert (run.outcome, run.owner.words) == ("done", tuple(WORDS))

@@ -136,7 +136,7 @@ def _surveys(cluster: Cluster, hosts: Connections) -> dict[str, dict[str, Any]]:
 
 def _script(asked: Mapping[str, Any]) -> str:
     """The very code that takes away later, asked only to look."""
-    text = (paths.project() / "plugins/module_utils/destroying.py").read_text()
+    text = (paths.project() / "plugins/module_utils/removal.py").read_text()
     return f"{text}\nimport json\nprint(json.dumps(survey(json.loads({json.dumps(asked)!r}))))\n"
 
 

@@ -59,7 +59,7 @@ class DestroyPart(StrEnum):
 def survey_query(
     cluster: Cluster, host: Host, parts: Sequence[DestroyPart], *, cluster_id: str = "", delete_data: bool = False
 ) -> dict[str, Any]:
-    """The question to one host, as plugins/module_utils/destroying.py wants it."""
+    """The question to one host, as plugins/module_utils/removal.py wants it."""
     there = [(software, software.on(host)) for software in cluster.parts if software.on(host)]
     folders = [folder for software, nodes in there for folder in _folders(software, nodes)]
     return {

@@ -121,8 +121,9 @@ def test_ansible_ends_when_whoever_asked_is_killed(tmp_path: Path) -> None:
     seconds = f"302.{uuid.uuid4().int % 10**9}"
     playbook, inventory = book(tmp_path, f"    - ansible.builtin.command: sleep {seconds}\n")
     code = (
-        "import sys; from pathlib import Path; from kcluster.clients.ansible import play;"
-        "play(sys.argv[1], Path(sys.argv[2]), on_event=lambda event: print(event.status, flush=True), limit=['a'])"
+        "import sys; from pathlib import Path; from kcluster.clients.ansible import run_playbook;"
+        "told = lambda event: print(event.status, flush=True);"
+        "run_playbook(sys.argv[1], Path(sys.argv[2]), on_event=told, limit=['a'])"
     )
     asking = subprocess.Popen([sys.executable, "-c", code, playbook, str(inventory)], stdout=subprocess.PIPE)
     assert asking.stdout

@@ -22,7 +22,7 @@ META = "version=0\nbroker.id={id}\ncluster.id={cluster}\n"
 @pytest.fixture
 def on_host(project: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The code that runs on hosts; systemd's part only remembers what it was told."""
-    spec = importlib.util.spec_from_file_location("destroying", project / "plugins/module_utils/destroying.py")
+    spec = importlib.util.spec_from_file_location("removal", project / "plugins/module_utils/removal.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)

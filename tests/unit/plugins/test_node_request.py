@@ -30,7 +30,7 @@ def cluster(project: Path) -> Cluster:
 @pytest.fixture
 def wanted(plugin: Plugin, cluster: Cluster) -> Any:
     """The first broker as it shall be."""
-    return plugin("plugin_utils.wanted").Wanted.of(cluster, cluster.brokers[0])
+    return plugin("plugin_utils.node_request").NodeRequest.of(cluster, cluster.brokers[0])
 
 
 def test_the_module_is_told_all_it_needs_as_plain_json(wanted: Any) -> None:
@@ -47,7 +47,7 @@ def test_the_module_is_told_all_it_needs_as_plain_json(wanted: Any) -> None:
 def test_a_spark_worker_has_an_account_a_release_and_folders_of_its_own(plugin: Plugin, project: Path) -> None:
     cluster = inventory.read(project / "tests/golden/spark/inventory.yml")
     assert cluster.engine
-    worker = plugin("plugin_utils.wanted").Wanted.of(cluster, cluster.engine.workers[1])
+    worker = plugin("plugin_utils.node_request").NodeRequest.of(cluster, cluster.engine.workers[1])
     told = json.loads(json.dumps(worker.told))
     assert (told["name"], told["kind"], told["unit"]) == ("spark-worker-h4", "spark-worker", "spark-worker")
     assert (told["user"], told["release_dir"], told["format"]) == ("spark", "/opt/spark/spark-4.1.3", False)
