@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.children import take_signals
 from tests.clusters import kraft, live, own
 
 __all__ = ["kraft", "live", "own"]  # fixtures that tests of several folders share
@@ -20,6 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure() -> None:
     """A test's Spark lives for seconds, so the second compiler of its JVM never pays: a third of the CPU less."""
+    take_signals()
     os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1"
 
 

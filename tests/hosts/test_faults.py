@@ -77,12 +77,12 @@ def until(fleet: Fleet, seconds: float = 300) -> None:
 
 def killed_at(fleet: Fleet, reached: Reached) -> bool:
     """Begin a first run, and kill it at a moment; whether it was still at work then."""
-    run = fleet.process("provision", "-i", str(fleet.inventory), "--yes")
-    while run.poll() is None and not reached(fleet):
-        time.sleep(0.005)
-    at_work = run.poll() is None
-    run.send_signal(signal.SIGKILL)
-    run.communicate()
+    with fleet.process("provision", "-i", str(fleet.inventory), "--yes") as run:
+        while run.poll() is None and not reached(fleet):
+            time.sleep(0.005)
+        at_work = run.poll() is None
+        run.send_signal(signal.SIGKILL)
+        run.communicate()
     return at_work
 
 

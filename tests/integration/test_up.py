@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.children import child
+
 SMALL = ("--brokers", "1", "--zookeepers", "1")
 
 
@@ -104,8 +106,7 @@ def test_a_remembered_port_that_is_taken_is_named_with_its_holder(own):
 def test_ctrl_c_leaves_nothing_running(own, tmp_path):
     cluster = own(*SMALL)
     cluster.run("down", "-n", "own")
-    up = subprocess.Popen(cluster.command("up", "-n", "own"), env=cluster.env, stderr=subprocess.PIPE, text=True)
-    with up:
+    with child(cluster.command("up", "-n", "own"), env=cluster.env, stderr=subprocess.PIPE, text=True) as up:
         assert until(lambda: len(processes_below(cluster.home)) == 2)
         up.send_signal(signal.SIGINT)
         _, said = up.communicate(timeout=60)
@@ -132,8 +133,7 @@ def test_a_node_that_dies_while_it_starts_is_told_at_once_with_its_cause(own):
 def test_the_second_one_is_told_who_works_on_the_cluster(own):
     cluster = own(*SMALL)
     cluster.run("down", "-n", "own")
-    first = subprocess.Popen(cluster.command("up", "-n", "own"), env=cluster.env, stdout=subprocess.DEVNULL)
-    with first:
+    with child(cluster.command("up", "-n", "own"), env=cluster.env, stdout=subprocess.DEVNULL) as first:
         assert until(lambda: len(processes_below(cluster.home)) == 2)
         first.send_signal(signal.SIGSTOP)  # so that it cannot be ready before the second one asks
         try:

@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from tests.children import child
 from tests.lab import Image, Lab, LabError, Recipe, cgroup, faults, image, machine
 from tests.lab.conftest import NewLab, fresh_name
 from tests.lab.lab import PROJECT, reap
@@ -49,11 +51,11 @@ def processes(name: str) -> list[str]:
     return found
 
 
-def start(*words: str) -> subprocess.Popen[str]:
+def start(*words: str) -> AbstractContextManager[subprocess.Popen[str]]:
     """A process of its own that makes a lab."""
     env = {**os.environ, "PYTHONPATH": f"{PROJECT}:{PROJECT / 'cli'}"}
     pipe = subprocess.PIPE
-    return subprocess.Popen([sys.executable, *words], env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    return child([sys.executable, *words], env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
 
 def ping(lab: Lab) -> int:
@@ -71,8 +73,8 @@ def wait_for_up(maker: subprocess.Popen[str]) -> None:
 
 
 def command(*words: str) -> tuple[int, str, str]:
-    process = start("-m", "tests.lab", *words)
-    out, err = process.communicate(timeout=120)
+    with start("-m", "tests.lab", *words) as process:
+        out, err = process.communicate(timeout=120)
     return process.returncode, out, err
 
 

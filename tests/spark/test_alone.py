@@ -14,6 +14,7 @@ from kcluster.clients.spark.line import program
 from kcluster.operations.job import places
 from spark_jobs import alone
 from spark_jobs.causes import Refused
+from tests.children import child
 
 HOLD = """\
 import sys, time
@@ -32,7 +33,7 @@ def test_a_folder_and_a_checkpoint_have_one_driver_until_it_dies(
 ) -> None:
     monkeypatch.setattr(alone, "WITHIN", 0.2)
     command = [sys.executable, "-c", HOLD, str(program().parent.parent), str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
+    with child(command, stdout=subprocess.PIPE, text=True) as driver:
         assert driver.stdout
         assert driver.stdout.readline() == "held\n"
         with pytest.raises(Refused, match="the job one runs already"):
