@@ -93,6 +93,11 @@ class Fleet:
     home: Path
     env: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def bootstrap(self) -> str:
+        """The addresses of its brokers, where every host has one at the usual port."""
+        return ",".join(f"{host.address}:9092" for host in self.lab.hosts)
+
     def write(self, cluster: str) -> None:
         """Change what the inventory says."""
         (self.inventory / "cluster.yml").write_text(cluster)

@@ -7,7 +7,6 @@ import signal
 import time
 from collections.abc import Callable
 from glob import glob
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,13 +116,12 @@ def test_a_user_whose_sudo_asks_is_enough(fleet: NewFleet) -> None:
     assert provision(solo, env={"KCLUSTER_BECOME_PASSWORD": faults.PASSWORD})["holds"] is True
 
 
-def test_one_bad_night_of_a_trio(fleet: NewFleet, tmp_path: Path) -> None:
-    trio = fleet(3, TRIO_ZK)
-    bootstrap = provision(trio)["bootstrap"]
+def test_one_bad_night_of_a_trio(running: NewFleet) -> None:
+    trio = running(3, TRIO_ZK)
 
     # A setting no broker starts with: the first one stays down, with the cause; the others serve on.
     trio.write(TRIO_ZK.replace("  children:", '    kafka_environment: {KAFKA_OPTS: "-XX:+NoSuchFlag"}\n  children:', 1))
-    with under_load(trio, bootstrap, "bad-setting") as load:
+    with under_load(trio, trio.bootstrap, "bad-setting") as load:
         stopped = trio.run("provision", "-i", str(trio.inventory), "--yes", check=False)
     assert stopped.returncode == 5
     assert "the JVM refuses an option" in stopped.stderr

@@ -151,9 +151,8 @@ def test_a_first_run_that_is_interrupted_or_cut_off_is_mended_by_the_next(fleet:
 
 
 def test_a_rolling_restart_that_is_interrupted_leaves_no_node_stopped_and_loses_nothing(living: Fleet) -> None:
-    bootstrap = ",".join(f"{host.address}:9092" for host in living.lab.hosts)
     brokers = ("broker-1", "broker-2", "broker-3")
-    with under_load(living, bootstrap, "interrupted") as load:
+    with under_load(living, living.bootstrap, "interrupted") as load:
         before = {host.name: process(host, "kafka") for host in living.lab.hosts}
         with begin(living, "restart", *brokers, "--yes") as run:
             done = restarting(run, "(1 of 3)")
