@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from xdist.scheduler import LoadScopeScheduling
 from tests import lanes
 from tests.children import take_signals
 from tests.clusters import kraft, live, own
+from tests.fetched import fetch_all
+from tests.loopback import own_loopback
 
 __all__ = ["kraft", "live", "own"]  # fixtures that tests of several folders share
 
@@ -26,15 +29,21 @@ def pytest_configure() -> None:
     os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1"
 
 
-FOLDERS = ("spark", "integration", "hosts", "lab", "contracts", "golden", "unit")
-"""In this order: what is left for the end must be short, or one worker waits for the other."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The marker of each test's lane; the long tests first."""
     for item in items:
         item.add_marker(lanes.lane(item))
-    items.sort(key=lambda item: FOLDERS.index(item.path.relative_to(Path(__file__).parent).parts[0]))
+    items.sort(key=lanes.rank)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Clusters on this machine have a network for each worker; what they need from elsewhere is there before."""
+    if not lanes.on_own_loopback(item):
+        return (yield)
+    fetch_all()
+    with own_loopback():
+        return (yield)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:

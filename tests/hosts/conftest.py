@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kcluster.clients.spark import connector
-from kcluster.model.release import Release
-from kcluster.releases.fetch import fetch
+from tests.fetched import fetch_all
 from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet, fleet_on
 from tests.hosts.provisioned import provisioned
 from tests.hosts.spark import TRIO_SPARK, sparks
@@ -24,9 +22,7 @@ __all__ = ["TRIO_KRAFT", "TRIO_SPARK", "TRIO_ZK", "Fleet", "NewFleet", "lab", "l
 @pytest.fixture(scope="session", autouse=True)
 def releases() -> None:
     """Fetch what goes to hosts while the network is there: a lab has no way out, and so has no command inside of it."""
-    for version in ("3.9.2", "4.2.0"):
-        fetch(Release(version), print)
-    connector.jars(print)
+    fetch_all()
 
 
 @pytest.fixture

@@ -17,15 +17,14 @@ import pytest
 
 from kcluster.clients.spark import archive, connector, line, runtime
 from tests import progress
+from tests.fetched import EVERY
+from tests.loopback import own_loopback
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PATIENCE = 400.0
 """Seconds within which a job on a busy machine has done what a test waits for."""
-
-EVERY = {"format": {"kind": "avro"}, "sink": {"format": "delta"}}, {"sink": {"format": "iceberg"}}
-"""Settings of jobs that together need every jar there is besides those for Kafka."""
 
 Found = TypeVar("Found")
 
@@ -48,7 +47,8 @@ def spark() -> Iterator[SparkSession]:
     jars = ",".join(str(jar) for asked in EVERY for jar in connector.extra(print, asked))
     made = session("tests", {**small, **formats, "spark.jars": jars, "spark.log.level": "ERROR"})
     yield made
-    made.stop()
+    with own_loopback():
+        made.stop()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()
