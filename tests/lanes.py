@@ -27,7 +27,6 @@ EACH_FOR_ITSELF = tuple(f"tests/hosts/test_{name}.py" for name in ("faults", "mo
 """Where each test has hosts of its own."""
 
 SHARED: Mapping[str, str] = {
-    "tests/spark/test_exactly_once.py": "the live cluster",
     "tests/spark/test_plain.py": "the live cluster",
     "tests/spark/": "the session of Spark",
     "tests/integration/test_job_security.py": "",
@@ -46,8 +45,8 @@ SHARED: Mapping[str, str] = {
 """What files share that is dear to make; the first prefix that fits counts."""
 
 MINUTES: Mapping[str, float] = {
-    "the live cluster": 14.0,
-    "the session of Spark": 11.0,
+    "the session of Spark": 16.0,
+    "the live cluster": 8.0,
     "the living hosts": 4.0,
     "Spark on hosts": 4.0,
     "tests/hosts/test_molecule.py::test_a_scenario_holds[cluster]": 2.8,

@@ -18,6 +18,7 @@ TRIO_SPARK = (
     + SMALL.format(name="triospark")
     + f"""    zookeeper_config: {{maxSessionTimeout: 10000}}
     spark_heap: 256m
+    spark_environment: {{SPARK_DAEMON_JAVA_OPTS: "-XX:TieredStopAtLevel=1"}}
     spark_secret: {SECRET}
     spark_worker_cores: 2
     spark_worker_memory: 1g

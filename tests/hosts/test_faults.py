@@ -15,6 +15,7 @@ import yaml
 from tests.hosts.fleet import SOLO, SOLO_KRAFT, TRIO_ZK, Fleet, NewFleet
 from tests.hosts.under_load import under_load
 from tests.lab import faults
+from tests.lab.machine import wait_until
 
 Reached = Callable[[Fleet], bool]
 
@@ -69,9 +70,7 @@ def all_run(fleet: Fleet) -> bool:
 
 def until(fleet: Fleet, seconds: float = 300) -> None:
     """Wait until every node runs."""
-    deadline = time.monotonic() + seconds
-    while not all_run(fleet):
-        assert time.monotonic() < deadline, fleet.run("status", "-i", str(fleet.inventory), check=False).stdout
+    wait_until(lambda: all_run(fleet), seconds, "every node runs")
 
 
 def killed_at(fleet: Fleet, reached: Reached) -> bool:

@@ -25,6 +25,7 @@ every: 1s
 format: {{kind: csv, schema: {{n: bigint}}}}
 rules: {{lucky: n % 1000 <> 13}}
 sink: {{path: {lake}/{name}}}
+spark: {{spark.executor.extraJavaOptions: "-XX:TieredStopAtLevel=1"}}
 checkpoint: {lake}/{name}-checkpoint
 """
 
@@ -147,6 +148,6 @@ def test_what_cannot_run_on_the_hosts_is_said_before_spark_starts(sparks: Fleet,
     assert "--jars" not in line
     assert SECRET not in line
 
-    config.write_text(config.read_text() + "spark: {spark.executor.memory: 2g}\n")
+    config.write_text(config.read_text().replace("spark: {", "spark: {spark.executor.memory: 2g, "))
     said = submit(sparks, config, "--shared-path", code=4)
     assert "no worker of triospark is large enough for an executor of 1 core and 2048 MiB" in said

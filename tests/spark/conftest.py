@@ -62,10 +62,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def until(look: Callable[[], Found], what: str, within: float = PATIENCE) -> Found:
     """What `look` finds, as soon as it finds something."""
-    deadline = time.monotonic() + within
+    asked = time.monotonic()
+    deadline = asked + within
     while not (found := look()):
-        assert time.monotonic() < deadline, f"not within {within:.0f} s: {what}"
-        time.sleep(0.02)
+        answered = time.monotonic()
+        assert answered < deadline, f"not within {within:.0f} s: {what}"
+        time.sleep(max(0.02, answered - asked))  # half of the time is left to what is waited for
+        asked = time.monotonic()
     return found
 
 
