@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kcluster import local
+from tests.loopback import on_loopback
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,14 @@ def started(home: Path, name: str, *how: str) -> Iterator[Live]:
 @pytest.fixture(scope="session")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """Three ZooKeeper servers and three brokers, shared by the session: use topic names of your own."""
-    with started(tmp_path_factory.mktemp("live"), "live") as cluster:
+    with on_loopback(started(tmp_path_factory.mktemp("live"), "live")) as cluster:
         yield cluster
 
 
 @pytest.fixture(scope="session")
 def kraft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """Three controllers and three brokers, shared by the session: use topic names of your own."""
-    with started(tmp_path_factory.mktemp("kraft"), "kraft", "--kraft") as cluster:
+    with on_loopback(started(tmp_path_factory.mktemp("kraft"), "kraft", "--kraft")) as cluster:
         yield cluster
 
 

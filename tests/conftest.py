@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from tests import lanes
+from tests.children import take_signals
 from tests.clusters import kraft, live, own
+from tests.fetched import fetch_all
+from tests.loopback import own_loopback
 
 __all__ = ["kraft", "live", "own"]  # fixtures that tests of several folders share
 
@@ -20,38 +25,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure() -> None:
     """A test's Spark lives for seconds, so the second compiler of its JVM never pays: a third of the CPU less."""
+    take_signals()
     os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1"
 
 
-FOLDERS = ("spark", "integration", "hosts", "lab", "contracts", "golden", "unit")
-"""In this order: what is left for the end must be short, or one worker waits for the other."""
-
-EACH_FOR_ITSELF = [f"tests/hosts/test_{name}.py" for name in ("faults", "molecule", "restart", "shapes")]
-"""Where each test has hosts of its own."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long tests first."""
-    items.sort(key=lambda item: FOLDERS.index(item.path.relative_to(Path(__file__).parent).parts[0]))
+    """The marker of each test's lane; the long tests first."""
+    for item in items:
+        item.add_marker(lanes.lane(item))
+    items.sort(key=lanes.rank)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Clusters on this machine have a network for each worker; what they need from elsewhere is there before."""
+    if not lanes.on_own_loopback(item):
+        return (yield)
+    fetch_all()
+    with own_loopback():
+        return (yield)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
     """How `./run test` shares the tests out between its workers."""
-    return Together(config, log)
-
-
-class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Tests that must not run at the same time, or share what is dear to make, stay with one worker."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        if file.startswith(("tests/spark/", "tests/integration/")):
-            return "clusters on this machine"  # one that is down may find its ports taken by another worker's
-        if file.startswith("tests/hosts/test_spark"):
-            return "spark on hosts"
-        if file in EACH_FOR_ITSELF:
-            return nodeid
-        return file
+    return lanes.scheduler(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kcluster.clients.spark import connector
-from kcluster.model.release import Release
-from kcluster.releases.fetch import fetch
-from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet, fleet_on, served
+from tests.fetched import fetch_all
+from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet, fleet_on
+from tests.hosts.provisioned import provisioned
 from tests.hosts.spark import TRIO_SPARK, sparks
 from tests.lab import Image, own_lab
-from tests.lab.conftest import fresh_name, lab, lab_image, trio
+from tests.lab.conftest import lab, lab_image, trio
+from tests.lab.lab import fresh_name
 
 __all__ = ["TRIO_KRAFT", "TRIO_SPARK", "TRIO_ZK", "Fleet", "NewFleet", "lab", "lab_image", "sparks", "trio"]
 
@@ -22,9 +22,7 @@ __all__ = ["TRIO_KRAFT", "TRIO_SPARK", "TRIO_ZK", "Fleet", "NewFleet", "lab", "l
 @pytest.fixture(scope="session", autouse=True)
 def releases() -> None:
     """Fetch what goes to hosts while the network is there: a lab has no way out, and so has no command inside of it."""
-    for version in ("3.9.2", "4.2.0"):
-        fetch(Release(version), print)
-    connector.jars(print)
+    fetch_all()
 
 
 @pytest.fixture
@@ -39,11 +37,15 @@ def fleet(lab_image: Image, tmp_path: Path) -> Iterator[NewFleet]:
         yield make
 
 
+@pytest.fixture
+def running(lab_image: Image, tmp_path: Path) -> Iterator[NewFleet]:
+    """Make hosts on which a cluster runs: `running(3, TRIO_ZK)`."""
+    with ExitStack() as stack:
+        yield lambda size, cluster: stack.enter_context(provisioned(size, cluster, lab_image, tmp_path))
+
+
 @pytest.fixture(scope="session")
 def living(lab_image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """Three hosts on which TRIO_ZK runs: each test leaves it healthy."""
-    with own_lab(fresh_name(), 3, lab_image) as lab:
-        fleet = fleet_on(lab, TRIO_ZK, tmp_path_factory.mktemp("living"))
-        fleet.ansible("provision.yml")
-        served(fleet)
+    with provisioned(3, TRIO_ZK, lab_image, tmp_path_factory.mktemp("living")) as fleet:
         yield fleet

@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
 
+from tests.children import child
 from tests.lab import Lab
 
 PROJECT = Path(__file__).parents[2]
@@ -91,18 +93,23 @@ class Fleet:
     home: Path
     env: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def bootstrap(self) -> str:
+        """The addresses of its brokers, where every host has one at the usual port."""
+        return ",".join(f"{host.address}:9092" for host in self.lab.hosts)
+
     def write(self, cluster: str) -> None:
         """Change what the inventory says."""
         (self.inventory / "cluster.yml").write_text(cluster)
 
     def process(
         self, *args: str, env: Mapping[str, str] | None = None, own_group: bool = False
-    ) -> subprocess.Popen[str]:
-        """Start the CLI and do not wait for it; both its streams are pipes.
+    ) -> AbstractContextManager[subprocess.Popen[str]]:
+        """Start the CLI for a block, which waits for it at its end; both its streams are pipes.
 
         In a group of its own it can be sent what a terminal sends, which reaches all that belongs to the command.
         """
-        return subprocess.Popen(
+        return child(
             self._inside(sys.executable, "-m", "kcluster", *args),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

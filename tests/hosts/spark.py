@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.fleet import SMALL, Fleet, fleet_on
-from tests.lab import Image, own_lab
-from tests.lab.conftest import fresh_name
+from tests.hosts.fleet import SMALL, Fleet
+from tests.hosts.provisioned import provisioned
+from tests.lab import Image
 
 SECRET = "a secret of the lab"
 
@@ -18,6 +18,7 @@ TRIO_SPARK = (
     + SMALL.format(name="triospark")
     + f"""    zookeeper_config: {{maxSessionTimeout: 10000}}
     spark_heap: 256m
+    spark_environment: {{SPARK_DAEMON_JAVA_OPTS: "-XX:TieredStopAtLevel=1"}}
     spark_secret: {SECRET}
     spark_worker_cores: 2
     spark_worker_memory: 1g
@@ -38,9 +39,7 @@ TRIO_SPARK = (
 @pytest.fixture(scope="session")
 def sparks(lab_image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """Three hosts on which TRIO_SPARK runs: each test leaves it healthy."""
-    with own_lab(fresh_name(), 3, lab_image) as lab:
-        fleet = fleet_on(lab, TRIO_SPARK, tmp_path_factory.mktemp("sparks"))
-        fleet.run("provision", "-i", str(fleet.inventory), "--yes")
+    with provisioned(3, TRIO_SPARK, lab_image, tmp_path_factory.mktemp("sparks")) as fleet:
         yield fleet
 
 

@@ -15,11 +15,9 @@ def listed(fleet: Fleet, host: str, places: str) -> list[str]:
     return fleet.lab.ssh(host, f"ls -A {places} 2>/dev/null | grep -v ':$' || true").split()
 
 
-def test_a_cluster_goes_comes_back_with_its_data_and_goes_for_ever(fleet: NewFleet) -> None:
-    trio = fleet(3, TRIO_KRAFT)
+def test_a_cluster_goes_comes_back_with_its_data_and_goes_for_ever(running: NewFleet) -> None:
+    trio = running(3, TRIO_KRAFT)
     inventory = ("-i", str(trio.inventory))
-    trio.ansible("provision.yml")
-    trio.run("health", *inventory, "--wait", "120s")
     trio.run("topic", "create", "kept", "--partitions", "3", "--replication-factor", "3", *inventory)
     trio.run("produce", "kept", *inventory, input=f"{RECORD}\n")
 

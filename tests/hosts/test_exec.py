@@ -36,22 +36,21 @@ def test_a_command_runs_on_all_hosts_and_ends_with_us(fleet: NewFleet) -> None:
     assert trio.run("exec", *inventory, "h1", "--", "head -c 3 /dev/zero | tr '\\0' '\\377'").stdout == "���\n"
 
     # Ctrl-C ends the command there too
-    process = trio.process("exec", *inventory, "--become", "--", "echo begun; sleep 4321")
-    assert process.stdout is not None
-    assert {process.stdout.readline() for _ in range(3)} == {"h1 | begun\n", "h2 | begun\n", "h3 | begun\n"}
-    process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 130
-    process.communicate()
+    with trio.process("exec", *inventory, "--become", "--", "echo begun; sleep 4321") as process:
+        assert process.stdout is not None
+        assert {process.stdout.readline() for _ in range(3)} == {"h1 | begun\n", "h2 | begun\n", "h3 | begun\n"}
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
     for host in trio.lab.hosts:
         wait_until(lambda host=host: not host.ssh.run("pgrep -x sleep || true"), 20, f"no sleep on {host.name}")  # type: ignore[misc]
 
     # a connection that breaks in the middle
-    process = trio.process("exec", *inventory, "h3", "--", "echo begun; sleep 4321")
-    assert process.stdout is not None
-    assert process.stdout.readline() == "begun\n"
-    faults.drop_ssh(trio.lab.host("h3"))
-    assert process.wait(20) == 6
-    assert "h3: the connection was lost while a command ran" in process.communicate()[1]
+    with trio.process("exec", *inventory, "h3", "--", "echo begun; sleep 4321") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        faults.drop_ssh(trio.lab.host("h3"))
+        assert process.wait(20) == 6
+        assert "h3: the connection was lost while a command ran" in process.communicate()[1]
 
 
 def test_what_is_not_a_command_for_separate_hosts_is_refused(fleet: NewFleet, tmp_path: Path) -> None:

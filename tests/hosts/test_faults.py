@@ -7,7 +7,6 @@ import signal
 import time
 from collections.abc import Callable
 from glob import glob
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ import yaml
 from tests.hosts.fleet import SOLO, SOLO_KRAFT, TRIO_ZK, Fleet, NewFleet
 from tests.hosts.under_load import under_load
 from tests.lab import faults
+from tests.lab.machine import wait_until
 
 Reached = Callable[[Fleet], bool]
 
@@ -70,19 +70,17 @@ def all_run(fleet: Fleet) -> bool:
 
 def until(fleet: Fleet, seconds: float = 300) -> None:
     """Wait until every node runs."""
-    deadline = time.monotonic() + seconds
-    while not all_run(fleet):
-        assert time.monotonic() < deadline, fleet.run("status", "-i", str(fleet.inventory), check=False).stdout
+    wait_until(lambda: all_run(fleet), seconds, "every node runs")
 
 
 def killed_at(fleet: Fleet, reached: Reached) -> bool:
     """Begin a first run, and kill it at a moment; whether it was still at work then."""
-    run = fleet.process("provision", "-i", str(fleet.inventory), "--yes")
-    while run.poll() is None and not reached(fleet):
-        time.sleep(0.005)
-    at_work = run.poll() is None
-    run.send_signal(signal.SIGKILL)
-    run.communicate()
+    with fleet.process("provision", "-i", str(fleet.inventory), "--yes") as run:
+        while run.poll() is None and not reached(fleet):
+            time.sleep(0.005)
+        at_work = run.poll() is None
+        run.send_signal(signal.SIGKILL)
+        run.communicate()
     return at_work
 
 
@@ -117,13 +115,12 @@ def test_a_user_whose_sudo_asks_is_enough(fleet: NewFleet) -> None:
     assert provision(solo, env={"KCLUSTER_BECOME_PASSWORD": faults.PASSWORD})["holds"] is True
 
 
-def test_one_bad_night_of_a_trio(fleet: NewFleet, tmp_path: Path) -> None:
-    trio = fleet(3, TRIO_ZK)
-    bootstrap = provision(trio)["bootstrap"]
+def test_one_bad_night_of_a_trio(running: NewFleet) -> None:
+    trio = running(3, TRIO_ZK)
 
     # A setting no broker starts with: the first one stays down, with the cause; the others serve on.
     trio.write(TRIO_ZK.replace("  children:", '    kafka_environment: {KAFKA_OPTS: "-XX:+NoSuchFlag"}\n  children:', 1))
-    with under_load(trio, bootstrap, "bad-setting") as load:
+    with under_load(trio, trio.bootstrap, "bad-setting") as load:
         stopped = trio.run("provision", "-i", str(trio.inventory), "--yes", check=False)
     assert stopped.returncode == 5
     assert "the JVM refuses an option" in stopped.stderr

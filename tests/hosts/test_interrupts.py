@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from kcluster.errors import ExitCode
@@ -48,7 +49,7 @@ def process(host: Host, unit: str) -> str:
     return inside(host, f"systemctl show --property MainPID --value {unit}").strip()
 
 
-def begin(fleet: Fleet, *words: str) -> subprocess.Popen[str]:
+def begin(fleet: Fleet, *words: str) -> AbstractContextManager[subprocess.Popen[str]]:
     return fleet.process(*words, "-i", str(fleet.inventory), own_group=True)
 
 
@@ -92,10 +93,10 @@ def test_a_check_that_waits_for_a_host_is_interrupted_at_once(living: Fleet) -> 
     h3 = living.lab.host("h3")
     faults.freeze(h3)
     try:
-        checking = begin(living, "check")
-        talks = ["ss", "-Htnp", "state", "established", "dst", h3.address]
-        at_work(checking, lambda: f"pid={checking.pid}," in living.lab.run(talks).stdout, "h3 is asked")
-        ctrl_c(checking, within=10)
+        with begin(living, "check") as checking:
+            talks = ["ss", "-Htnp", "state", "established", "dst", h3.address]
+            at_work(checking, lambda: f"pid={checking.pid}," in living.lab.run(talks).stdout, "h3 is asked")
+            ctrl_c(checking, within=10)
     finally:
         faults.thaw(h3)
     quiet(living)
@@ -111,10 +112,10 @@ def test_a_first_run_that_is_interrupted_or_cut_off_is_mended_by_the_next(fleet:
     # Ctrl-C while the release is on its way to two of three hosts.
     faults.thin_link(h2, "30mbit")
     faults.thin_link(h3, "30mbit")
-    run = begin(trio, "provision", "--yes")
-    at_work(run, lambda: all(inside(host, f"ls -d {PUSHING}") for host in (h2, h3)), "the release is on its way")
-    assert "python3" in inside(h2, STRAY)
-    said = ctrl_c(run)
+    with begin(trio, "provision", "--yes") as run:
+        at_work(run, lambda: all(inside(host, f"ls -d {PUSHING}") for host in (h2, h3)), "the release is on its way")
+        assert "python3" in inside(h2, STRAY)
+        said = ctrl_c(run)
     assert f"interrupted in: apply with Ansible: {planned} changes, 6 starts; what was done stays" in said
     quiet(trio)
     assert last_run(trio) == "interrupted"
@@ -122,11 +123,11 @@ def test_a_first_run_that_is_interrupted_or_cut_off_is_mended_by_the_next(fleet:
     faults.wide_link(h2)
 
     # The cable of one host comes out while the release is on its way.
-    run = begin(trio, "provision", "--yes")
-    at_work(run, lambda: bool(inside(h3, f"ls -d {PUSHING}")), "the release is on its way to h3")
-    faults.cable_out(h3)
-    began = time.monotonic()
-    _, said = run.communicate(timeout=200)
+    with begin(trio, "provision", "--yes") as run:
+        at_work(run, lambda: bool(inside(h3, f"ls -d {PUSHING}")), "the release is on its way to h3")
+        faults.cable_out(h3)
+        began = time.monotonic()
+        _, said = run.communicate(timeout=200)
     assert run.returncode == ExitCode.UNREACHABLE, said
     assert "error: h3 cannot be reached: " in said
     assert time.monotonic() - began < CABLE_NOTICED_WITHIN
@@ -135,9 +136,9 @@ def test_a_first_run_that_is_interrupted_or_cut_off_is_mended_by_the_next(fleet:
     faults.cable_in(h3)
 
     # Plugged in again, the next run goes on, until Ctrl-C while nodes start.
-    run = begin(trio, "provision", "--yes")
-    at_work(run, lambda: active(h1, "kafka-controller") == "active", "a node was started", 180)
-    said = ctrl_c(run)
+    with begin(trio, "provision", "--yes") as run:
+        at_work(run, lambda: active(h1, "kafka-controller") == "active", "a node was started", 180)
+        said = ctrl_c(run)
     assert "what was started runs on; run it again to finish" in said
     quiet(trio)
     assert last_run(trio) == "interrupted"
@@ -150,16 +151,15 @@ def test_a_first_run_that_is_interrupted_or_cut_off_is_mended_by_the_next(fleet:
 
 
 def test_a_rolling_restart_that_is_interrupted_leaves_no_node_stopped_and_loses_nothing(living: Fleet) -> None:
-    bootstrap = ",".join(f"{host.address}:9092" for host in living.lab.hosts)
     brokers = ("broker-1", "broker-2", "broker-3")
-    with under_load(living, bootstrap, "interrupted") as load:
+    with under_load(living, living.bootstrap, "interrupted") as load:
         before = {host.name: process(host, "kafka") for host in living.lab.hosts}
-        run = begin(living, "restart", *brokers, "--yes")
-        done = restarting(run, "(1 of 3)")
-        in_hand = restarting(run, "(2 of 3)")
-        host = living.lab.host(f"h{in_hand[-1]}")
-        at_work(run, lambda: process(host, "kafka") != before[host.name], f"{in_hand} is down")
-        said = ctrl_c(run)
+        with begin(living, "restart", *brokers, "--yes") as run:
+            done = restarting(run, "(1 of 3)")
+            in_hand = restarting(run, "(2 of 3)")
+            host = living.lab.host(f"h{in_hand[-1]}")
+            at_work(run, lambda: process(host, "kafka") != before[host.name], f"{in_hand} is down")
+            said = ctrl_c(run)
         (left,) = set(brokers) - {done, in_hand}
         assert f"restarted: {done}; being restarted: {in_hand}; not touched: {left}" in said
         assert last_run(living) == "interrupted"

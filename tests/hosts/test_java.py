@@ -11,8 +11,8 @@ import pytest
 
 from tests.hosts.fleet import SOLO, Fleet, fleet_on
 from tests.lab import Image, Recipe, base_image, own_lab, repository
-from tests.lab.conftest import fresh_name
 from tests.lab.image import JAVA
+from tests.lab.lab import fresh_name
 
 JAVA_8 = """\
 cat >/usr/local/bin/java <<'end'

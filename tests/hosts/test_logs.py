@@ -39,23 +39,24 @@ def test_the_logs_of_all_hosts_are_one_and_followed_without_loss(living: Fleet) 
     unknown = living.run("logs", "broker-9", "-i", inventory, check=False)
     assert (unknown.returncode, "has no node or host broker-9" in unknown.stderr) == (ExitCode.USAGE, True)
 
-    following = living.process("logs", "-f", "--lines", "6", "-i", inventory)
-    patience = Timer(60, following.kill)
-    patience.start()
-    until(following, "|")
-    living.lab.ssh("h2", f"echo '[2099-01-01 00:00:00,000] begun' >>{LOG}")
-    until(following, "begun")
-    said = []
-    for number in range(5):  # the host rolls its log meanwhile, as log4j does
-        living.lab.ssh("h2", f"echo '[2099-01-01 00:00:00,000] written {number}' >>{LOG}")
-        living.lab.ssh("h2", f"mv {LOG} {LOG}.{9 - number} && echo '[2099-01-01 00:00:00,001] rolled {number}' >>{LOG}")
-        said += [line.strip() for line in until(following, f"rolled {number}") if "2099" in line]
-    expected = [f"broker-2    | [2099-01-01 00:00:00,{at}] {word} {n}" for n in range(5) for at, word in PAIR]
-    assert said == expected
-    following.send_signal(signal.SIGINT)
-    _, errors = following.communicate(timeout=20)
-    patience.cancel()
-    assert (following.returncode, "Traceback" in errors) == (ExitCode.INTERRUPTED, False)
+    with living.process("logs", "-f", "--lines", "6", "-i", inventory) as following:
+        patience = Timer(60, following.kill)
+        patience.start()
+        until(following, "|")
+        living.lab.ssh("h2", f"echo '[2099-01-01 00:00:00,000] begun' >>{LOG}")
+        until(following, "begun")
+        said = []
+        for number in range(5):  # the host rolls its log meanwhile, as log4j does
+            living.lab.ssh("h2", f"echo '[2099-01-01 00:00:00,000] written {number}' >>{LOG}")
+            rolled = f"mv {LOG} {LOG}.{9 - number} && echo '[2099-01-01 00:00:00,001] rolled {number}' >>{LOG}"
+            living.lab.ssh("h2", rolled)
+            said += [line.strip() for line in until(following, f"rolled {number}") if "2099" in line]
+        expected = [f"broker-2    | [2099-01-01 00:00:00,{at}] {word} {n}" for n in range(5) for at, word in PAIR]
+        assert said == expected
+        following.send_signal(signal.SIGINT)
+        _, errors = following.communicate(timeout=20)
+        patience.cancel()
+        assert (following.returncode, "Traceback" in errors) == (ExitCode.INTERRUPTED, False)
     for host in living.lab.hosts:
         wait_until(lambda host=host: host.ssh.run(LEFT).strip() == "0", 20, f"nothing follows on {host.name}")  # type: ignore[misc]
     living.lab.ssh("h2", f"mv {LOG}.9 {LOG}; rm {LOG}.?")  # the one that the broker has open

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab import Image
-from tests.lab.conftest import fresh_name
+from tests.lab.lab import fresh_name
 from tests.lab.machine import labs
 from tests.molecule.__main__ import main, run, scenarios
 

@@ -6,24 +6,8 @@ import json
 from typing import Any
 
 from tests.hosts.conftest import NewFleet
-from tests.hosts.fleet import TRIO_ZK, Fleet, served
+from tests.hosts.fleet import SOLO_KRAFT, TRIO_ZK, Fleet
 from tests.lab import faults
-
-ONE_KRAFT = """
-all:
-  vars:
-    kcluster_name: one
-    kafka_version: 4.2.0
-    kafka_cluster_id: PbWmCmMSSbSvDeFTl9mVrA
-    kafka_heap: 256m
-    kafka_controller_heap: 192m
-    kafka_release_sources: [cache, maven]
-  children:
-    kafka_controller:
-      hosts: {h1: {kafka_controller_id: 3001}}
-    kafka_broker:
-      hosts: {h1: {kafka_broker_id: 1}}
-"""
 
 
 def planned(fleet: Fleet) -> Any:
@@ -42,16 +26,16 @@ def reasons(plan: Any) -> dict[str, list[str]]:
     return {restart["node"]: restart["reasons"] for restart in plan["restarts"]}
 
 
-def test_a_plan_tells_the_truth_about_a_cluster_from_bare_hosts_to_its_changes(fleet: NewFleet) -> None:
+def test_bare_hosts_are_planned_from_nothing_and_nothing_is_written_there(fleet: NewFleet) -> None:
     trio = fleet(3, TRIO_ZK)
-
     assert touched(trio, "/etc", "/opt", "/var", "/usr", "/home", "/root") == []
     bare = planned(trio)
     assert bare["fresh"]
     assert [start["node"] for start in bare["starts"]][:4] == ["zookeeper-1", "zookeeper-2", "zookeeper-3", "broker-1"]
 
-    trio.ansible("provision.yml")
-    served(trio)
+
+def test_a_plan_tells_the_truth_about_a_cluster_that_runs_and_its_changes(running: NewFleet) -> None:
+    trio = running(3, TRIO_ZK)
     said = trio.run("plan", "-i", str(trio.inventory)).stdout
     assert said == "trio: nothing to do: every host is as the inventory says\n"
     assert touched(trio, "/etc", "/opt", "/usr", "/run/kafka", "/run/zookeeper") == []
@@ -139,15 +123,16 @@ def _a_host_without_python_and_hosts_out_of_reach_are_named(trio: Fleet) -> None
     assert trio.run("plan", "-i", str(trio.inventory), check=False).returncode == 3
 
 
-def test_a_kraft_cluster_is_planned_with_its_storage_and_held_to_its_id(fleet: NewFleet) -> None:
-    one = fleet(1, ONE_KRAFT)
-    formats = [(change["node"], change["what"]) for change in planned(one)["changes"] if change["action"] == "format"]
+def test_a_bare_kraft_cluster_is_planned_with_its_storage(fleet: NewFleet) -> None:
+    changes = planned(fleet(1, SOLO_KRAFT))["changes"]
+    formats = [(change["node"], change["what"]) for change in changes if change["action"] == "format"]
     assert formats == [("controller-3001", "/var/lib/kafka-controller"), ("broker-1", "/var/lib/kafka")]
-    one.ansible("provision.yml")
-    one.run("health", "-i", str(one.inventory), "--wait", "120s")
-    assert planned(one)["nothing"]
 
-    one.write(ONE_KRAFT.replace("PbWm", "AbWm").replace("4.2.0", "4.1.1"))
+
+def test_a_kraft_cluster_is_held_to_its_id_and_its_line_of_releases(running: NewFleet) -> None:
+    one = running(1, SOLO_KRAFT)
+    assert planned(one)["nothing"]
+    one.write(SOLO_KRAFT.replace("PbWm", "AbWm").replace("4.2.0", "4.1.1"))
     plan = planned(one)
     assert len(plan["refused"]) == 4, "of each node another line of releases, and the disk of another cluster"
     assert "belongs to the cluster PbWmCmMSSbSvDeFTl9mVrA" in json.dumps(plan["refused"])

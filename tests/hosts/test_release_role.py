@@ -9,6 +9,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import yaml
 from kcluster.model.release import Release
 from kcluster.releases import cache
 from kcluster.releases.fetch import fetch
+from tests.children import child
 from tests.hosts.fleet import TRIO_ZK, Fleet, fleet_on
 from tests.lab import Lab, faults
 
@@ -73,10 +75,12 @@ def ours(trio: Lab, tmp_path: Path) -> Iterator[Fleet]:
         faults.wide_link(host)
 
 
-def start(fleet: Fleet, host: str = "", *, check: bool = False, ask: Path | None = None) -> subprocess.Popen[str]:
+def start(
+    fleet: Fleet, host: str = "", *, check: bool = False, ask: Path | None = None
+) -> AbstractContextManager[subprocess.Popen[str]]:
     """A run of both roles, as a process of its own."""
     arguments = [str(fleet.inventory.parent / "book.yml"), str(fleet.inventory), host, "check" if check else ""]
-    return subprocess.Popen(
+    return child(
         ["ip", "netns", "exec", fleet.lab.network.namespace, sys.executable, "-c", PLAY, *arguments, str(ask or "")],
         stdout=subprocess.PIPE,
         text=True,
@@ -91,7 +95,8 @@ def result(process: subprocess.Popen[str]) -> Any:
 
 def play(fleet: Fleet, host: str = "", *, check: bool = False, ask: Path | None = None) -> Any:
     """What a run of both roles gives."""
-    return result(start(fleet, host, check=check, ask=ask))
+    with start(fleet, host, check=check, ask=ask) as process:
+        return result(process)
 
 
 def tarball(fleet: Fleet) -> Path:
@@ -158,10 +163,10 @@ def test_a_disk_that_is_full_before_or_on_the_way_leaves_nothing_behind(trio: La
     faults.small_disk(host, "/opt/kafka", 260)
     trio.ssh("h2", "rmdir /opt/kafka/lost+found 2>/dev/null || true")
     faults.thin_link(host, "30mbit")
-    sending = start(ours, "h2")
-    wait_for(trio, "h2", f"test -e /opt/kafka/.{NAME}.partial/libs")
-    faults.fill_disk(host, "/opt/kafka")
-    assert f"no space left in /opt/kafka for {NAME}; nothing was installed" in result(sending)["said"]
+    with start(ours, "h2") as sending:
+        wait_for(trio, "h2", f"test -e /opt/kafka/.{NAME}.partial/libs")
+        faults.fill_disk(host, "/opt/kafka")
+        assert f"no space left in /opt/kafka for {NAME}; nothing was installed" in result(sending)["said"]
     assert NAME not in trio.ssh("h2", LEFT)
     faults.lose_disk(host, "/opt/kafka")
 
@@ -171,15 +176,14 @@ def test_a_push_that_breaks_off_is_repaired_by_the_next_run(trio: Lab, ours: Fle
     trio.ssh("h3", "rm -rf /opt/kafka/*")
     faults.thin_link(host, "30mbit")
 
-    dropped = start(ours, "h3")
-    wait_for(trio, "h3", f"test -e /opt/kafka/.{NAME}.partial/libs")
-    faults.drop_ssh(host)
-    assert result(dropped)["error"] in ("UnreachableError", "ApplyError")
+    with start(ours, "h3") as dropped:
+        wait_for(trio, "h3", f"test -e /opt/kafka/.{NAME}.partial/libs")
+        faults.drop_ssh(host)
+        assert result(dropped)["error"] in ("UnreachableError", "ApplyError")
 
-    killed = start(ours, "h3")
-    wait_for(trio, "h3", f"test -e /opt/kafka/.{NAME}.partial/libs")
-    killed.kill()
-    killed.communicate()
+    with start(ours, "h3") as killed:
+        wait_for(trio, "h3", f"test -e /opt/kafka/.{NAME}.partial/libs")
+        killed.kill()
 
     faults.wide_link(host)
     assert play(ours, "h3")["changed"] == ["h3"]

@@ -37,10 +37,6 @@ assert producer.flush(60) == 0
 """
 
 
-def bootstrap(fleet: Fleet) -> str:
-    return ",".join(f"{host.address}:9092" for host in fleet.lab.hosts)
-
-
 def kcluster(fleet: Fleet, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     done = fleet.run(*words, "-i", str(fleet.inventory), check=False)
     assert done.returncode == code, f"{words} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -58,15 +54,9 @@ def elections(fleet: Fleet) -> int:
     return next(int(check["detail"].rpartition(" ")[2]) for check in checks if check["name"] == "quorum leader")
 
 
-def made(fleet: Fleet) -> None:
-    """A cluster that serves."""
-    fleet.ansible("provision.yml")
-    kcluster(fleet, "start")
-
-
 def configure(fleet: Fleet, kind: str, name: str, key: str, value: str = "") -> None:
     """Set one property of a topic or a running broker; take it back when it has no value."""
-    fleet.python(CONFIGURE, bootstrap(fleet), kind, name, key, value)
+    fleet.python(CONFIGURE, fleet.bootstrap, kind, name, key, value)
 
 
 def refused_for(fleet: Fleet, node: str, why: str) -> None:
@@ -93,12 +83,11 @@ def nothing_stops_behind_a_firewall(trio: Fleet) -> None:
     assert begun(trio, "zookeeper", "kafka") == running
 
 
-def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losing_a_record(fleet: NewFleet) -> None:
-    trio = fleet(3, TRIO_ZK)
-    made(trio)
+def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losing_a_record(running: NewFleet) -> None:
+    trio = running(3, TRIO_ZK)
     first = leader(trio, "leader")
 
-    with under_load(trio, bootstrap(trio), "load") as sent:
+    with under_load(trio, trio.bootstrap, "load") as sent:
         steps = json.loads(kcluster(trio, "restart", "--yes", "-o", "json").stdout)["steps"]
     order = [step["node"] for step in steps]
     assert [name.partition("-")[0] for name in order] == ["zookeeper"] * 3 + ["broker"] * 3
@@ -112,7 +101,7 @@ def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losin
     host, config = f"h{broken[-1]}", "/etc/kafka/server.properties"
     configure(trio, "BROKER", broken[-1], RATE, "1")  # for later, while it can be told
     trio.lab.ssh(host, f"cp -p {config} {config}.good; echo num.io.threads=many >> {config}")
-    with under_load(trio, bootstrap(trio), "broken") as sent:
+    with under_load(trio, trio.bootstrap, "broken") as sent:
         refused = kcluster(trio, "restart", "broker-1", "broker-2", "broker-3", "--yes", code=5)
     assert f"{broken} on {host} does not start: a setting is refused" in refused.stderr
     assert "Invalid value many for configuration num.io.threads" in refused.stderr
@@ -126,7 +115,7 @@ def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losin
 
     # It is back, serves, and does not catch up with one topic: the roll waits, says for what, and nothing is stopped.
     configure(trio, "TOPIC", "load", SLOW, "*")
-    trio.python(FILL, bootstrap(trio), "load")
+    trio.python(FILL, trio.bootstrap, "load")
     trio.lab.ssh(host, f"mv {config}.good {config}; systemctl reset-failed kafka; systemctl start kafka")
     refused_for(trio, done, f"{done} may not stop: too few copies would be in sync: load-0, load-1, load-2, load-3")
     kcluster(trio, "status")
@@ -143,19 +132,18 @@ def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losin
     assert stopped["stopped"] == ["zookeeper-2", "zookeeper-3", "broker-2", "broker-3"]
     started = json.loads(kcluster(trio, "start", "--yes", "-o", "json").stdout)
     assert len(started["started"]) == 6
-    assert sent.numbers <= read_back(trio, bootstrap(trio), "broken")
+    assert sent.numbers <= read_back(trio, trio.bootstrap, "broken")
     assert "has no node or host h9" in kcluster(trio, "stop", "h9", "--yes", code=2).stderr
 
     nothing_stops_behind_a_firewall(trio)
 
 
-def test_a_live_kraft_cluster_is_restarted_by_the_cli_and_by_plain_ansible(fleet: NewFleet) -> None:
-    trio = fleet(3, TRIO_KRAFT)
-    made(trio)
+def test_a_live_kraft_cluster_is_restarted_by_the_cli_and_by_plain_ansible(running: NewFleet) -> None:
+    trio = running(3, TRIO_KRAFT)
     before = elections(trio)
     active = leader(trio, "leader")
     controllers = [f"controller-{number}" for number in (3001, 3002, 3003)]
-    with under_load(trio, bootstrap(trio), "cli") as sent:
+    with under_load(trio, trio.bootstrap, "cli") as sent:
         steps = json.loads(kcluster(trio, "restart", *controllers, "--yes", "-o", "json").stdout)["steps"]
     assert sorted(step["node"] for step in steps) == controllers
     # A busy machine may take the lead from it before its turn: then another one was the last.
@@ -163,7 +151,7 @@ def test_a_live_kraft_cluster_is_restarted_by_the_cli_and_by_plain_ansible(fleet
     sent.assert_served()
 
     before = begun(trio, "kafka-controller", "kafka")
-    with under_load(trio, bootstrap(trio), "ansible") as sent:
+    with under_load(trio, trio.bootstrap, "ansible") as sent:
         trio.ansible("restart.yml")
     after = begun(trio, "kafka-controller", "kafka")
     assert all(after[place] > before[place] for place in after)

@@ -25,6 +25,7 @@ every: 1s
 format: {{kind: csv, schema: {{n: bigint}}}}
 rules: {{lucky: n % 1000 <> 13}}
 sink: {{path: {lake}/{name}}}
+spark: {{spark.executor.extraJavaOptions: "-XX:TieredStopAtLevel=1"}}
 checkpoint: {lake}/{name}-checkpoint
 """
 
@@ -109,9 +110,8 @@ def running(fleet: Fleet, folder: Path, name: str) -> Iterator[Path]:
 def test_workers_and_the_leading_master_killed_under_a_job_lose_nothing_and_double_nothing(
     sparks: Fleet, tmp_path: Path
 ) -> None:
-    bootstrap = ",".join(f"{host.address}:9092" for host in sparks.lab.hosts)
     with ExitStack() as job:
-        with under_load(sparks, bootstrap, "numbers") as load:
+        with under_load(sparks, sparks.bootstrap, "numbers") as load:
             config = job.enter_context(running(sparks, tmp_path, "numbers"))
             goes_on(sparks, "numbers")
             assert "runs already" in submit(sparks, config, "--shared-path", code=7)
@@ -144,10 +144,10 @@ def test_what_cannot_run_on_the_hosts_is_said_before_spark_starts(sparks: Fleet,
     assert "is a folder of this machine" in submit(sparks, config, code=4)
     assert " --master local " in submit(sparks, config, "--master", "local", "--dry-run")
     line = submit(sparks, config, "--shared-path", "--dry-run")
-    assert " --master spark://10.77." in line
+    assert " --master spark://10.77.0." in line
     assert "--jars" not in line
     assert SECRET not in line
 
-    config.write_text(config.read_text() + "spark: {spark.executor.memory: 2g}\n")
+    config.write_text(config.read_text().replace("spark: {", "spark: {spark.executor.memory: 2g, "))
     said = submit(sparks, config, "--shared-path", code=4)
     assert "no worker of triospark is large enough for an executor of 1 core and 2048 MiB" in said

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.children import child
 from tests.hosts.fleet import TRIO_ZK, Fleet, NewFleet
 from tests.lab import faults
 from tests.lab.host import Host
@@ -62,12 +63,11 @@ def options(known_hosts: Path) -> str:
 def agent(tmp_path: Path) -> Iterator[dict[str, str]]:
     """An ssh-agent without keys."""
     socket = tmp_path / "agent"
-    process = subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.DEVNULL)
-    while not socket.exists() and process.poll() is None:
-        time.sleep(0.01)
-    yield {"SSH_AUTH_SOCK": str(socket)}
-    process.terminate()
-    process.wait()
+    with child(["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.DEVNULL) as process:
+        while not socket.exists() and process.poll() is None:
+            time.sleep(0.01)
+        yield {"SSH_AUTH_SOCK": str(socket)}
+        process.terminate()
 
 
 def test_hosts_are_entered_as_people_have_it(fleet: NewFleet, tmp_path: Path, agent: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,6 +15,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+from tests.children import child
 from tests.hosts.fleet import PROJECT, TRIO_ZK, Fleet, NewFleet
 from tests.hosts.under_load import under_load
 from tests.lab import faults
@@ -33,7 +35,7 @@ class Staging:
         hosts = fleet.inventory / "hosts.yml"
         hosts.write_text(_with_the_agent(hosts.read_text()))
 
-    def start(self, artifacts: Path | None = None) -> subprocess.Popen[str]:
+    def start(self, artifacts: Path | None = None) -> AbstractContextManager[subprocess.Popen[str]]:
         """Begin one deployment."""
         python = str(Path(sys.executable).parent)
         environment = {
@@ -47,7 +49,7 @@ class Staging:
             "KCLUSTER_VAULT_PASSWORD": PASSWORD,
             "ARTIFACTS": str(artifacts or self.artifacts),
         }
-        return subprocess.Popen(
+        return child(
             ["ip", "netns", "exec", self.fleet.lab.network.namespace, ".ci/deploy-staging", str(self.fleet.inventory)],
             cwd=PROJECT,
             env=environment,
@@ -59,9 +61,14 @@ class Staging:
 
     def deploy(self, code: int = 0) -> str:
         """Deploy once; what was said."""
-        said, ended = _ended(self.start())
+        said, ended = self.ended()
         assert ended == code, said
         return said
+
+    def ended(self, artifacts: Path | None = None) -> tuple[str, int]:
+        """Deploy once; what was said, and the exit code."""
+        with self.start(artifacts) as run:
+            return _ended(run)
 
     def wait_for_run(self, number: int) -> None:
         """Return when the run of that number has begun, and so holds the lock."""
@@ -132,13 +139,12 @@ def test_staging_is_deployed_again_changed_and_broken(staging: Staging, tmp_path
 
     # A changed setting rolls through under load; whoever deploys meanwhile is told who holds the lock.
     staging.fleet.write(cluster.replace("kafka_config: {", "kafka_config: {queued.max.requests: 600, "))
-    with under_load(staging.fleet, bootstrap, "under-load") as rolled:
-        first = staging.start()
+    with under_load(staging.fleet, bootstrap, "under-load") as rolled, staging.start() as first:
         staging.wait_for_run(3)
-        told, code = _ended(staging.start(tmp_path / "second"))
+        told, code = staging.ended(tmp_path / "second")
         assert code == 7, told
         assert "another kcluster run works on trio" in told
-        told, code = _ended(staging.start())
+        told, code = staging.ended()
         assert code == 7, told
         assert f"error: another deployment writes to {staging.artifacts}/: process {first.pid} of " in told
         said, code = _ended(first)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.children import child
 from tests.hosts.fleet import Fleet
 
 LONGEST_GAP = 30.0
@@ -47,7 +48,7 @@ def under_load(fleet: Fleet, bootstrap: str, topic: str) -> Iterator[Load]:
     """Write 200 records a second into a new topic while the block runs, then read all of them back."""
     fleet.run("topic", "create", topic, "-p", "6", "-r", "3", "-c", "min.insync.replicas=2", "-b", bootstrap)
     told = Load()
-    with subprocess.Popen(
+    with child(
         _program(fleet, "produce", bootstrap, topic), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as program:
         yield told

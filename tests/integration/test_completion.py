@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.children import child
+
 READY = "the-shell-is-ready"
 SHELLS = {
     "bash": (["bash", "--norc", "-i"], 'eval "$(kcluster completion bash)"'),
@@ -39,7 +41,7 @@ def tab(shell, line, expected, cluster):
     """Type the line and press tab in a new interactive shell; the expected words must appear."""
     command, setup = SHELLS[shell]
     ours, theirs = pty.openpty()
-    with subprocess.Popen(
+    with child(
         command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment(cluster), start_new_session=True
     ) as process:
         try:

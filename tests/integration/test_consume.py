@@ -8,11 +8,13 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kcluster.clients.kafka import Kafka
+from tests.children import child
 from tests.integration.losing import lose_records
 
 if TYPE_CHECKING:
@@ -49,8 +51,8 @@ def read(live: Live, topic: str, *options: str) -> list[str]:
     return live.run("consume", topic, *options, *at(live)).stdout.splitlines()
 
 
-def started(live: Live, topic: str, *options: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+def started(live: Live, topic: str, *options: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    return child(
         live.command("consume", topic, *options, *at(live)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
+
+from tests.children import child
 
 SMALL = ("--brokers", "1", "--zookeepers", "1")
 
@@ -34,7 +35,7 @@ def test_a_process_that_got_the_pid_of_a_node_is_left_alone(own):
     cluster = own(*SMALL)
     cluster.run("down", "-n", "own")
     record = cluster.home / "local/own/record.json"
-    with subprocess.Popen(["sleep", "60"]) as bystander:
+    with child(["sleep", "60"]) as bystander:
         entry = {"process": {"pid": bystander.pid, "started": 1}, "digest": "", "archive": ""}
         record.write_text(json.dumps(json.loads(record.read_text()) | {"started": {"broker-1": entry}}))
         assert "own was not running" in cluster.run("down", "-n", "own").stdout

@@ -15,6 +15,7 @@ import pytest
 from kcluster import local
 from kcluster.clients.processes import left_after
 from kcluster.errors import ExitCode
+from tests.children import child
 
 TWO_BROKERS = """
 all:
@@ -115,9 +116,7 @@ def test_a_killed_broker_is_named_with_its_partitions_and_waiting_sees_it_return
     assert {later[name]["subject"] for name in in_time} == {"broker-2"}
 
     command = cluster.command("health", "-n", cluster.name, "--wait", "170s")
-    with subprocess.Popen(
-        command, env=cluster.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as waiting:
+    with child(command, env=cluster.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:
         cluster.run("up", "-i", str(inventory), "--name", cluster.name)
         output, progress = waiting.communicate(timeout=200)
     assert waiting.returncode == ExitCode.DONE
@@ -148,7 +147,7 @@ def test_waiting_ends_with_a_no_when_the_time_is_over(live: Any) -> None:
 
 def test_watching_prints_when_something_changes_and_ends_with_ctrl_c(live: Any) -> None:
     command = live.command("health", "-b", live.bootstrap, "--watch")
-    with subprocess.Popen(command, env=live.env, stdout=subprocess.PIPE, text=True) as watching:
+    with child(command, env=live.env, stdout=subprocess.PIPE, text=True) as watching:
         assert watching.stdout is not None
         lines = []
         while not lines or "the cluster at" not in lines[-1]:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.children import child
+
 RUN = """
 import sys
 from kcluster.journal import Journal
@@ -33,7 +35,7 @@ def test_a_run_is_seen_while_it_works_and_what_it_did_is_known_after_a_kill(tmp_
     assert (before.returncode, before.stdout) == (4, "")
     assert before.stderr.startswith("error: no run is recorded on this machine yet\n  try: ")
     pipe, env = subprocess.PIPE, {**os.environ, "KCLUSTER_HOME": str(tmp_path)}
-    with subprocess.Popen([sys.executable, "-c", RUN], stdin=pipe, stdout=pipe, text=True, env=env) as run:
+    with child([sys.executable, "-c", RUN], stdin=pipe, stdout=pipe, text=True, env=env) as run:
         assert run.stdout
         assert run.stdout.readline() == "noted\n"
         assert json.loads(kcluster(tmp_path, "-o", "json").stdout)["runs"][0]["outcome"] == "running"

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.children import child
 from tests.integration.conftest import Live
 
 PATIENCE = 300.0
@@ -160,7 +161,7 @@ def test_a_job_that_stays_is_refused_twice_survives_kill_9_and_ends_in_order(liv
 
     produce(live, "job-stays", 30)
     command = live.command("job", "submit", "ingest", "--config", config, "-n", "live", "--follow")
-    with subprocess.Popen(command, env=live.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as follower:
+    with child(command, env=live.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as follower:
         assert follower.stderr
         line = next(line for line in follower.stderr if line.startswith("batch "))
         follower.send_signal(signal.SIGINT)

@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 from threading import Timer
 
+from tests.children import child
+
 
 def test_the_last_lines_of_one_node(live):
     done = live.run("logs", "broker-1", "--lines", "3", "-n", live.name)
@@ -29,9 +31,7 @@ def test_an_unknown_node_gets_the_nearest_names(live):
 def test_following_shows_a_new_line_at_once_and_ends_with_ctrl_c(live):
     log = Path(live.home, f"local/{live.name}/nodes/broker-1/logs/log-cleaner.log").with_name("server.log")
     command = live.command("logs", "broker-1", "-f", "--lines", "1", "-n", live.name)
-    with subprocess.Popen(
-        command, env=live.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as following:
+    with child(command, env=live.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as following:
         assert following.stdout
         patience = Timer(30, following.kill)
         patience.start()

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.children import child
+
 if TYPE_CHECKING:
     from conftest import Live
 
@@ -180,7 +182,7 @@ def test_a_topic_that_takes_only_small_batches_still_gets_everything(live: Live)
 def test_ctrl_c_sends_what_was_read_and_says_how_much(
     live: Live, topic: str, read: Callable[[], list[dict[str, object]]]
 ) -> None:
-    with subprocess.Popen(
+    with child(
         live.command("produce", topic, *at(live)),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -17,6 +17,7 @@ import pytest
 from kcluster.model.release import Release
 from kcluster.releases import launch_scripts, tables
 from kcluster.releases.fetch import fetch
+from tests.children import child
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +107,7 @@ def test_ctrl_c_stops_maven_as_well_and_leaves_nothing(tmp_path: Path) -> None:
     mvn.chmod(0o755)
     command = [sys.executable, "-m", "kcluster", "release", "fetch", "3.9.2", "--source", "maven"]
     environment = {**os.environ, "KCLUSTER_CACHE": str(tmp_path), "PATH": f"{mvn.parent}:{os.environ['PATH']}"}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as run:
+    with child(command, env=environment, stderr=subprocess.PIPE, text=True) as run:
         pid = started(tmp_path / "pid")
         run.send_signal(signal.SIGINT)
         _, said = run.communicate(timeout=40)

@@ -17,6 +17,7 @@ from kcluster.errors import ExitCode
 from kcluster.operations.smoke import PREFIX, smoke
 from kcluster.smoke.group_failover import FailoverGroup, GroupFailover
 from kcluster.smoke.verdict import Flaw
+from tests.children import child
 from tests.integration.losing import lose_records
 
 TWO_LISTENERS = """
@@ -181,7 +182,7 @@ def test_keep_leaves_the_topic_and_names_it(live: Any) -> None:
 def test_the_topic_is_removed_when_the_proof_is_interrupted(live: Any, ending: signal.Signals) -> None:
     before = smoke_topics(live.bootstrap)
     command = live.command("smoke", "-b", live.bootstrap, "--messages", "1000000")
-    with subprocess.Popen(command, env=live.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    with child(command, env=live.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         deadline = time.monotonic() + 20
         while not smoke_topics(live.bootstrap) - before:
             assert time.monotonic() < deadline

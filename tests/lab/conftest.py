@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 
 from tests.lab import Image, Lab, base_image, own_lab
-from tests.lab.lab import reap
+from tests.lab.lab import fresh_name, reap
 from tests.lab.machine import check, missing_packages
 
 NewLab = Callable[[int], Lab]
@@ -36,8 +35,3 @@ def trio(lab_image: Image) -> Iterator[Lab]:
     """Three hosts for all tests of a module: each leaves them up, reachable and on fast links."""
     with own_lab(fresh_name(), 3, lab_image) as lab:
         yield lab
-
-
-def fresh_name() -> str:
-    """A lab's name that nobody else has."""
-    return f"t{uuid.uuid4().hex[:8]}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -14,14 +15,15 @@ from urllib.parse import quote, unquote
 from tests.lab.machine import LabError, attempt, run, wait_until
 
 
-def mount_overlay(base: Path, folder: Path) -> None:
-    """Mount a host's disk at `root`: the image below, the host's own layer above."""
+def mount_overlay(layers: Sequence[Path], folder: Path) -> None:
+    """Mount a host's disk at `root`: the image's layers below, the host's own above."""
     folder.mkdir(exist_ok=True)
     if not folder.is_mount():
         _share(folder)
     for part in ("upper", "work", "root"):
         (folder / part).mkdir(exist_ok=True)
-    options = f"lowerdir={base},upperdir={folder / 'upper'},workdir={folder / 'work'}"
+    lower = ":".join(map(str, layers))
+    options = f"lowerdir={lower},upperdir={folder / 'upper'},workdir={folder / 'work'}"
     if not (folder / "root").is_mount():
         run("mount", "-t", "overlay", "-o", options, "lab", folder / "root")
 

@@ -76,14 +76,18 @@ class Host:
         return "up" if self.ssh.answers() else "silent"
 
     def prepare(self, names: str) -> str:
-        """Give it a disk with an identity of its own and the lab's names; gives its line for known_hosts."""
-        disk.mount_overlay(self.image.root, self.folder)
+        """Give it a disk with an identity and the lab's names; gives its line for known_hosts."""
+        disk.mount_overlay(self.image.layers, self.folder)
+        if not self.image.kept:
+            self._identify(names)
+        return self.trust_line()
+
+    def _identify(self, names: str) -> None:
         (self.root / "etc/machine-id").write_text(f"{uuid.uuid4().hex}\n")
         (self.root / "etc/hostname").write_text(f"{self.name}\n")
         (self.root / "etc/hosts").write_text(f"127.0.0.1 localhost\n{names}")
         (self.root / "root").chmod(0o711)  # where the common folder is below it, others come through to that
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", self.name, "-f", self.root / HOST_KEY)
-        return self.trust_line()
 
     def trust_line(self) -> str:
         """Its line for known_hosts, with the key it has now."""
@@ -95,7 +99,7 @@ class Host:
         if self.running:
             raise LabError(f"{self.name} is on already")
         self.power_off()
-        disk.mount_overlay(self.image.root, self.folder)
+        disk.mount_overlay(self.image.layers, self.folder)
         for small in SmallDisk.all(self.folder):
             small.mount()
         self.cable.create()

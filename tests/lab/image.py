@@ -26,6 +26,8 @@ FILES = {
     "etc/resolv.conf": "",  # nothing leaves the lab
     "etc/ssh/sshd_config.d/lab.conf": "HostKey /etc/ssh/ssh_host_ed25519_key\nUseDNS no\n",
 }
+KEY = "id_ed25519"
+BELOW = "below"
 REMOVED = ("var/lib/dbus/machine-id", "etc/ssh/ssh_host_*", "var/cache/apt/archives/*.deb", "var/lib/apt/lists/*_*")
 
 
@@ -51,19 +53,27 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Image:
-    """An image that is there: its root, and the key that opens every host made from it."""
+    """An image that is there: its root, and the key that opens every host made from it.
+
+    The disk of a host that was kept (`tests/lab/kept.py`) is an image too; below it is the one the host was made from.
+    """
 
     folder: Path
 
     @property
-    def root(self) -> Path:
-        """The file system of the image."""
-        return self.folder / "root"
+    def layers(self) -> list[Path]:
+        """Its file system, as the lower directories of an overlay; the uppermost first."""
+        return [self.folder / "root", *(Image(self.folder / BELOW).layers if self.kept else [])]
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is the disk of one host, with that host's identity."""
+        return (self.folder / BELOW).exists()
 
     @property
     def key(self) -> Path:
         """The lab's private key."""
-        return self.folder / "id_ed25519"
+        return self.folder / KEY
 
 
 def base_image(recipe: Recipe = Recipe()) -> Image:
@@ -116,9 +126,9 @@ def _debootstrap(suite: str, packages: Sequence[str], root: Path, *more: str) ->
 
 
 def _make_key(beside: Path, root: Path) -> None:
-    run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "kcluster lab", "-f", beside / "id_ed25519")
+    run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "kcluster lab", "-f", beside / KEY)
     (root / "root/.ssh").mkdir(mode=0o700, exist_ok=True)
-    (root / "root/.ssh/authorized_keys").write_text((beside / "id_ed25519.pub").read_text())
+    (root / "root/.ssh/authorized_keys").write_text((beside / f"{KEY}.pub").read_text())
 
 
 def mirror() -> str:

@@ -8,6 +8,7 @@ import re
 import select
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -30,10 +31,9 @@ NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 @dataclass(frozen=True)
 class Lab:
-    """Hosts h1, h2, ... on one subnet."""
+    """Hosts h1, h2, ... on a network of their own."""
 
     name: str
-    subnet: int
     size: int
     images: tuple[Image, ...]
     """What the hosts are made from, in turn."""
@@ -62,7 +62,7 @@ class Lab:
             raise LabError(f"there is no lab {name}", resolution="./run lab up 3") from None
         owner = Process(*facts["owner"]) if facts["owner"] else None
         images = tuple(Image(Path(folder)) for folder in facts["image"].split(os.pathsep))
-        return cls(name, facts["subnet"], facts["size"], images, owner)
+        return cls(name, facts["size"], images, owner)
 
     @classmethod
     def all(cls) -> list[Lab]:
@@ -81,7 +81,7 @@ class Lab:
     @property
     def network(self) -> Network:
         """Its network."""
-        return Network(self.name, self.subnet)
+        return Network(self.name)
 
     @property
     def hosts(self) -> list[Host]:
@@ -149,11 +149,10 @@ class Lab:
         _check(name, size)
         with changing():
             others = cls.all()
-            taken = {lab.name: lab.subnet for lab in others}
-            if name in taken:
+            if name in [lab.name for lab in others]:
                 raise LabError(f"there is a lab {name} already", resolution=f"./run lab down --name {name}")
             make_room(size + sum(lab.size for lab in others))
-            lab = cls(name, min(set(range(256)) - set(taken.values())), size, images, Process.of(os.getpid()))
+            lab = cls(name, size, images, Process.of(os.getpid()))
             lab.folder.mkdir(exist_ok=True)
             lab._record()
         return lab
@@ -161,7 +160,7 @@ class Lab:
     def _record(self) -> None:
         owner = [self.owner.pid, self.owner.start] if self.owner else None
         folders = os.pathsep.join(str(image.folder) for image in self.images)
-        facts = {"subnet": self.subnet, "size": self.size, "image": folders, "owner": owner}
+        facts = {"size": self.size, "image": folders, "owner": owner}
         write(self.folder / "lab.json", json.dumps(facts))
 
     def _make(self) -> None:
@@ -186,7 +185,7 @@ class Lab:
                 "ansible_user": "root",
                 "ansible_ssh_private_key_file": str(host.image.key),
                 "ansible_ssh_common_args": " ".join(host.ssh.options),
-                # another lab had these addresses a minute ago, and ssh's kept connections go by address
+                # every lab has these addresses, and ssh's kept connections go by address
                 "ansible_control_path_dir": str(self.folder / "ssh"),
                 # programs outside the lab's network, as molecule, come in through their ssh
                 "ansible_ssh_executable": str(self.folder / "ssh-inside"),
@@ -210,13 +209,18 @@ class Lab:
 
 
 @contextmanager
-def own_lab(name: str, size: int, image: Image) -> Iterator[Lab]:
+def own_lab(name: str, size: int, *images: Image) -> Iterator[Lab]:
     """A lab that goes when the block ends, or when this process does."""
-    lab = Lab.create(name, size, image)
+    lab = Lab.create(name, size, *images)
     try:
         yield lab
     finally:
         lab.down()
+
+
+def fresh_name() -> str:
+    """A lab's name that nobody else has."""
+    return f"t{uuid.uuid4().hex[:8]}"
 
 
 def guard(name: str) -> None:

@@ -100,10 +100,13 @@ def environment() -> dict[str, str]:
 def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> None:
     """Ask again and again until the condition holds; an error names what was waited for."""
     deadline = time.monotonic() + seconds
+    asked = time.monotonic()
     while not condition():
-        if time.monotonic() > deadline:
+        answered = time.monotonic()
+        if answered > deadline:
             raise LabError(f"{what}: not within {seconds:g} s")
-        time.sleep(0.02)
+        time.sleep(max(0.02, answered - asked))  # half of the time is left to what is waited for
+        asked = time.monotonic()
 
 
 @contextmanager

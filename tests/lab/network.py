@@ -12,10 +12,9 @@ NAMESPACES = Path("/run/netns")
 
 @dataclass(frozen=True)
 class Network:
-    """The network of one lab."""
+    """The network of one lab; its addresses are the same in every lab, because they exist only in its namespaces."""
 
     lab: str
-    subnet: int
 
     @property
     def namespace(self) -> str:
@@ -24,7 +23,7 @@ class Network:
 
     def address(self, index: int) -> str:
         """The address of a host; 1 is the control side."""
-        return f"10.77.{self.subnet}.{index}"
+        return f"10.77.0.{index}"
 
     def create(self) -> None:
         """Make the namespace and its bridge."""
@@ -66,7 +65,7 @@ class Cable:
         """Make the host's namespace and plug it in; the hardware address stays the same from boot to boot."""
         run("ip", "netns", "add", self.namespace)
         _ip(self.namespace, "link set lo up")
-        hardware = f"02:77:00:00:{self.network.subnet:02x}:{self.index:02x}"
+        hardware = f"02:77:00:00:00:{self.index:02x}"
         end = f"peer name eth0 netns {self.namespace} address {hardware}"
         _ip(self.network.namespace, f"link add {self.port} type veth {end}")
         _ip(self.network.namespace, f"link set {self.port} master br0 up")

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.children import child
 from tests.lab import Lab, LabError, faults
 from tests.lab.host import Host
 from tests.lab.machine import attempt, wait_until
@@ -175,7 +176,7 @@ def test_only_a_small_disk_can_be_filled(trio: Lab) -> None:
 
 def test_dropped_ssh_breaks_the_session_and_not_the_host(trio: Lab) -> None:
     host = trio.host("h1")
-    with subprocess.Popen(host.ssh.command("sleep 1234"), stderr=subprocess.PIPE) as session:
+    with child(host.ssh.command("sleep 1234"), stderr=subprocess.PIPE) as session:
         wait_until(lambda: "1234" in trio.ssh("h1", "ps ax -o args | grep ^sleep || true"), SOON, "the session runs")
         faults.drop_ssh(host)
         assert session.wait(SOON) == 255

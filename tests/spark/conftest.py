@@ -17,15 +17,14 @@ import pytest
 
 from kcluster.clients.spark import connector, driver_class_archive, runtime, submit_command
 from tests import progress
+from tests.fetched import EVERY
+from tests.loopback import own_loopback
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PATIENCE = 400.0
 """Seconds within which a job on a busy machine has done what a test waits for."""
-
-EVERY = {"format": {"kind": "avro"}, "sink": {"format": "delta"}}, {"sink": {"format": "iceberg"}}
-"""Settings of jobs that together need every jar there is besides those for Kafka."""
 
 Found = TypeVar("Found")
 
@@ -48,7 +47,8 @@ def spark() -> Iterator[SparkSession]:
     jars = ",".join(str(jar) for asked in EVERY for jar in connector.extra(print, asked))
     made = session("tests", {**small, **formats, "spark.jars": jars, "spark.log.level": "ERROR"})
     yield made
-    made.stop()
+    with own_loopback():
+        made.stop()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()
@@ -62,10 +62,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def until(look: Callable[[], Found], what: str, within: float = PATIENCE) -> Found:
     """What `look` finds, as soon as it finds something."""
-    deadline = time.monotonic() + within
+    asked = time.monotonic()
+    deadline = asked + within
     while not (found := look()):
-        assert time.monotonic() < deadline, f"not within {within:.0f} s: {what}"
-        time.sleep(0.02)
+        answered = time.monotonic()
+        assert answered < deadline, f"not within {within:.0f} s: {what}"
+        time.sleep(max(0.02, answered - asked))  # half of the time is left to what is waited for
+        asked = time.monotonic()
     return found
 
 

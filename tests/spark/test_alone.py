@@ -13,6 +13,7 @@ from kcluster.clients.spark.submit_command import program
 from kcluster.jobs import locations, registry
 from spark_jobs.runtime import process_lock
 from spark_jobs.runtime.error_causes import RefusedJobError
+from tests.children import child
 
 HOLD = """\
 import sys, time
@@ -31,7 +32,7 @@ def test_a_folder_and_a_checkpoint_have_one_driver_until_it_dies(
 ) -> None:
     monkeypatch.setattr(process_lock, "WITHIN", 0.2)
     command = [sys.executable, "-c", HOLD, str(program().parent.parent), str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
+    with child(command, stdout=subprocess.PIPE, text=True) as driver:
         assert driver.stdout
         assert driver.stdout.readline() == "held\n"
         with pytest.raises(RefusedJobError, match="the job one runs already"):

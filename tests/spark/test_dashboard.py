@@ -20,6 +20,7 @@ import pytest
 from kcluster.clients.processes import Process
 from kcluster.jobs import registry
 from kcluster.jobs.registry import JobRecord
+from tests.children import child
 from tests.spark.browser import Browser, browser
 
 DEAD = Process(2**22 + 1, 1)
@@ -259,19 +260,18 @@ def test_the_server_has_one_page_and_two_files_and_safe_headers(desk: Desk) -> N
 
 def test_it_serves_this_machine_only_and_ctrl_c_ends_it_quietly(desk: Desk) -> None:
     port = free()
-    serving = subprocess.Popen(
+    with child(
         desk.command("dashboard", "--port", str(port)), stdout=-1, stderr=-1, text=True, env=desk.env
-    )
-    assert serving.stderr
-    assert f"latest is shown at http://127.0.0.1:{port}/" in serving.stderr.readline()
-    assert get(f"http://127.0.0.1:{port}/")[0] == 200
-    listening = Path("/proc/net/tcp").read_text().splitlines()
-    assert any(f"0100007F:{port:04X} 00000000:0000 0A" in line for line in listening)
-    taken = desk.run("dashboard", "--port", str(port), "--detach")
-    assert (taken.returncode, taken.stderr.splitlines()[0]) == (2, f"error: port {port} is taken")
-    assert "--port" in taken.stderr.splitlines()[1]
-    serving.send_signal(signal.SIGINT)
-    out, rest = serving.communicate(timeout=30)
+    ) as serving:
+        assert f"latest is shown at http://127.0.0.1:{port}/" in serving.stderr.readline()
+        assert get(f"http://127.0.0.1:{port}/")[0] == 200
+        listening = Path("/proc/net/tcp").read_text().splitlines()
+        assert any(f"0100007F:{port:04X} 00000000:0000 0A" in line for line in listening)
+        taken = desk.run("dashboard", "--port", str(port), "--detach")
+        assert (taken.returncode, taken.stderr.splitlines()[0]) == (2, f"error: port {port} is taken")
+        assert "--port" in taken.stderr.splitlines()[1]
+        serving.send_signal(signal.SIGINT)
+        out, rest = serving.communicate(timeout=30)
     assert (serving.returncode, rest) == (0, "")
     assert "the dashboard has ended" in out
 

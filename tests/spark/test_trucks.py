@@ -5,6 +5,8 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 from spark_jobs import settings
 from spark_jobs.fleet.simulation import FAULTS, TOWNS, distance, reports, spoilt
 from tests import progress
+from tests.children import child
 from tests.integration.conftest import Live
 
 BEGIN = 1_790_000_000.0
@@ -91,13 +94,8 @@ def test_a_wrong_file_is_told(wrong: dict[str, Any], finding: str) -> None:
 class Driver:
     """The job as a process, and its folder."""
 
-    def __init__(self, folder: Path, bootstrap: str, **written: Any) -> None:
-        self.folder = folder
-        folder.mkdir()
-        file = folder / "job.json"  # JSON is YAML, too
-        file.write_text(json.dumps({"job": "trucks", **written}))
-        command = [sys.executable, "spark_jobs/run.py", str(file), "--bootstrap", bootstrap, "--folder", str(folder)]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    def __init__(self, folder: Path, process: subprocess.Popen[str]) -> None:
+        self.folder, self.process = folder, process
 
     def end(self, seconds: float = 180) -> dict[str, Any]:
         """The state in which it ended."""
@@ -107,6 +105,23 @@ class Driver:
     def progress(self) -> list[dict[str, Any]]:
         """The lines so far."""
         return progress.batches(self.folder)
+
+
+@contextmanager
+def driver(folder: Path, bootstrap: str, **written: Any) -> Iterator[Driver]:
+    """Run the job with these settings, at most as long as the block."""
+    folder.mkdir()
+    file = folder / "job.json"  # JSON is YAML, too
+    file.write_text(json.dumps({"job": "trucks", **written}))
+    command = [sys.executable, "spark_jobs/run.py", str(file), "--bootstrap", bootstrap, "--folder", str(folder)]
+    with child(command, stderr=subprocess.PIPE, text=True) as process:
+        yield Driver(folder, process)
+
+
+def ended(folder: Path, bootstrap: str, **written: Any) -> dict[str, Any]:
+    """The state in which the job with these settings ends."""
+    with driver(folder, bootstrap, **written) as job:
+        return job.end()
 
 
 def ends(cluster: Live, topic: str) -> list[int]:
@@ -123,20 +138,19 @@ def ends(cluster: Live, topic: str) -> list[int]:
 def test_trucks_write_what_they_say_as_fast_as_is_wished_and_stop_in_order(kraft: Live, tmp_path: Path) -> None:
     kraft.run("topic", "create", "trucks-load", "--partitions", "10", "--name", kraft.name)
     begun = time.monotonic()
-    load = Driver(tmp_path / "load", kraft.bootstrap, topics=["trucks-load"], trucks=500, rate=-1, records=200_000)
-    state = load.end()
+    state = ended(tmp_path / "load", kraft.bootstrap, topics=["trucks-load"], trucks=500, rate=-1, records=200_000)
     assert (state["state"], state["records"]) == ("finished", 200_000)
     assert sum(ends(kraft, "trucks-load")) == 200_000
     assert all(ends(kraft, "trucks-load")), "a partition got nothing"
     assert time.monotonic() - begun < 60
     kraft.run("topic", "create", "trucks-live", "--partitions", "2", "--name", kraft.name)
-    slow = Driver(tmp_path / "slow", kraft.bootstrap, topics=["trucks-live"], trucks=100, every=1)
-    deadline = time.monotonic() + 60
-    while len(slow.progress()) < 6:  # so many that a moment's standstill does not count
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    (tmp_path / "slow" / "stop").touch()
-    state = slow.end()
+    with driver(tmp_path / "slow", kraft.bootstrap, topics=["trucks-live"], trucks=100, every=1) as slow:
+        deadline = time.monotonic() + 60
+        while len(slow.progress()) < 6:  # so many that a moment's standstill does not count
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        (tmp_path / "slow" / "stop").touch()
+        state = slow.end()
     assert state["state"] == "stopped"
     assert state["records"] == sum(ends(kraft, "trucks-live"))
     records, seconds = (sum(line[name] for line in slow.progress()[:6]) for name in ("records", "seconds"))
@@ -146,17 +160,17 @@ def test_trucks_write_what_they_say_as_fast_as_is_wished_and_stop_in_order(kraft
 def test_a_record_that_no_broker_takes_is_an_error(kraft: Live, tmp_path: Path) -> None:
     small = ("--partitions", "1", "-c", "max.message.bytes=64")
     kraft.run("topic", "create", "trucks-small", *small, "--name", kraft.name)
-    state = Driver(tmp_path / "small", kraft.bootstrap, topics=["trucks-small"], trucks=5, rate=-1, records=5).end()
+    state = ended(tmp_path / "small", kraft.bootstrap, topics=["trucks-small"], trucks=5, rate=-1, records=5)
     assert state["state"] == "failed"
     assert "of 5 records were not delivered" in state["cause"]
 
 
 def test_a_topic_or_a_broker_that_is_not_there_is_told_within_seconds(kraft: Live, tmp_path: Path) -> None:
-    state = Driver(tmp_path / "topic", kraft.bootstrap, topics=["no-such-topic"]).end()
+    state = ended(tmp_path / "topic", kraft.bootstrap, topics=["no-such-topic"])
     assert state["state"] == "failed"
     assert "no-such-topic is not there" in state["cause"]
     begun = time.monotonic()
-    state = Driver(tmp_path / "broker", "127.0.0.1:1").end()
+    state = ended(tmp_path / "broker", "127.0.0.1:1")
     assert time.monotonic() - begun < 30
     assert state["cause"].startswith("no broker answers (127.0.0.1:1: ")
     assert state["advice"] == "kcluster health"

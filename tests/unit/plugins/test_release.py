@@ -9,7 +9,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from kcluster.releases import archive
+from tests.children import child
 
 NAME = "kafka_2.13-3.9.2"
 FILES = {"bin/kafka-server-start.sh": "#!/bin/sh\n", "libs/kafka.jar": "jar" * 50_000, "config/log4j.properties": ""}
@@ -53,21 +55,22 @@ def take_in(release: ModuleType, install_dir: Path, sent: bytes, told: bytes | N
     release.take_in(io.BytesIO(sent), str(install_dir), NAME, hashlib.sha512(told).hexdigest(), len(told))
 
 
-def receiver(install_dir: Path, tar: bytes, silence: int = 60) -> subprocess.Popen[bytes]:
+@contextmanager
+def receiver(install_dir: Path, tar: bytes, silence: int = 60) -> Iterator[subprocess.Popen[bytes]]:
     """The receiver as the action plugin starts it: its own text first, then the release, on standard input."""
     text = Path(__file__).parents[3].joinpath("plugins/module_utils/release.py").read_bytes()
     text = text.replace(b"SILENCE = 60", b"SILENCE = %d" % silence)
     text += f"\nreceive({str(install_dir)!r}, {NAME!r}, {hashlib.sha512(tar).hexdigest()!r}, {len(tar)})\n".encode()
     code = f"import sys; exec(sys.stdin.buffer.read({len(text)}))"
-    started = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert started.stdin
-    started.stdin.write(text)
-    return started
+    with child([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
+        started.stdin.write(text)
+        yield started
 
 
 def receive(install_dir: Path, tar: bytes) -> Any:
     """What the receiver answers to a whole release."""
-    return json.loads(receiver(install_dir, tar).communicate(tar)[0])
+    with receiver(install_dir, tar) as started:
+        return json.loads(started.communicate(tar)[0])
 
 
 def test_the_same_release_gives_the_same_bytes(tar: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from kcluster.model.release import Release
 from kcluster.releases import launch_scripts
+from tests.children import child
 
 KNOWN = [
     "kafka-server-start.sh",
@@ -144,7 +145,7 @@ def test_extra_args_replace_the_gc_log(home: Path) -> None:
 def test_the_process_that_was_started_becomes_java(home: Path) -> None:
     command = [home / "bin/kafka-server-start.sh", "server.properties"]
     surroundings = {"PATH": os.environ["PATH"], "JAVA_HOME": str(home / "jdk")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=surroundings) as started:
+    with child(command, stdout=subprocess.PIPE, text=True, env=surroundings) as started:
         out, _ = started.communicate()
     assert f"pid={started.pid}" in out.splitlines()
 

@@ -22,6 +22,7 @@ from kcluster.local.cluster_record import UpOrigin
 from kcluster.model.cluster import Cluster
 from kcluster.rollout import cluster_lock
 from kcluster.rollout.cluster_lock import locked, taken
+from tests.children import child
 
 WORDS = ["kcluster", "provision", "-i", "staging"]
 
@@ -60,9 +61,7 @@ def test_a_run_that_fails_or_is_killed_lets_go(places: Path) -> None:
         "with locked(topology.cluster_of('a', Origin(brokers=1, keepers=1), ''), None, ['x']):\n"
         "    print('held', flush=True); sys.stdin.read()\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as other:
+    with child([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout
         assert other.stdout.readline() == "held\n"
         with pytest.raises(LockedError, match=rf"\(pid {other.pid}\)"), locked(cluster("a"), None, WORDS):
@@ -96,7 +95,7 @@ def test_another_day_is_said_with_its_date() -> None:
 @contextmanager
 def holder(name: str, silence: float = 30.0) -> Iterator[subprocess.Popen[str]]:
     """The program as a host runs it."""
-    with subprocess.Popen(
+    with child(
         [sys.executable, "-IS", "-c", "exec(input())"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdin

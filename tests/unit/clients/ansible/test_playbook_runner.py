@@ -12,6 +12,7 @@ import pytest
 
 from kcluster.clients.ansible import Event, TaskStatus, run_playbook
 from kcluster.errors import ApplyError, UnreachableError
+from tests.children import child
 
 HOSTS = "all: {hosts: {a: {ansible_connection: local}, b: {ansible_connection: local}}}\n"
 
@@ -125,14 +126,11 @@ def test_ansible_ends_when_whoever_asked_is_killed(tmp_path: Path) -> None:
         "told = lambda event: print(event.status, flush=True);"
         "run_playbook(sys.argv[1], Path(sys.argv[2]), on_event=told, limit=['a'])"
     )
-    asking = subprocess.Popen([sys.executable, "-c", code, playbook, str(inventory)], stdout=subprocess.PIPE)
-    assert asking.stdout
-    assert asking.stdout.readline() == b"started\n"
-    deadline = time.monotonic() + 20
-    while not running(seconds) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    asking.kill()
-    asking.wait()
-    asking.stdout.close()
+    with child([sys.executable, "-c", code, playbook, str(inventory)], stdout=subprocess.PIPE) as asking:
+        assert asking.stdout.readline() == b"started\n"
+        deadline = time.monotonic() + 20
+        while not running(seconds) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        asking.kill()
     assert gone(seconds)
     assert gone(playbook)

@@ -16,6 +16,7 @@ import pytest
 from kcluster.clients.ssh.authentication import authenticate
 from kcluster.clients.ssh.ssh_config import SshRoute
 from kcluster.errors import UnreachableError
+from tests.children import child
 
 
 class Door(paramiko.ServerInterface):
@@ -39,14 +40,13 @@ def key(tmp_path: Path) -> paramiko.PKey:
 def agent(tmp_path: Path, key: paramiko.PKey) -> Iterator[str]:
     """The socket of an agent that holds the key, and not the one that the environment names."""
     place = tmp_path / "agent"
-    process = subprocess.Popen(["ssh-agent", "-D", "-a", str(place)], stdout=subprocess.DEVNULL)
-    while not place.exists() and process.poll() is None:
-        time.sleep(0.01)
-    held = {"SSH_AUTH_SOCK": str(place), "PATH": "/usr/bin:/bin"}
-    subprocess.run(["ssh-add", "-q", tmp_path / "id"], env=held, check=True, capture_output=True)
-    yield str(place)
-    process.terminate()
-    process.wait()
+    with child(["ssh-agent", "-D", "-a", str(place)], stdout=subprocess.DEVNULL) as process:
+        while not place.exists() and process.poll() is None:
+            time.sleep(0.01)
+        held = {"SSH_AUTH_SOCK": str(place), "PATH": "/usr/bin:/bin"}
+        subprocess.run(["ssh-add", "-q", tmp_path / "id"], env=held, check=True, capture_output=True)
+        yield str(place)
+        process.terminate()
 
 
 @pytest.fixture

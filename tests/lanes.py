@@ -1,0 +1,95 @@
+"""The lanes of the suite, and how `./run test` shares its tests out between workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+LANES: Mapping[str, str] = {
+    "unit": "unit",
+    "golden": "unit",
+    "contracts": "unit",
+    "integration": "cluster",
+    "hosts": "hosts",
+    "lab": "hosts",
+    "spark": "spark",
+}
+"""The lane of each folder of tests, which is also the marker of its tests."""
+
+ON_THE_NET = ("tests/integration/test_release.py", "tests/integration/test_wheel.py")
+"""What starts no cluster and may have to fetch."""
+
+EACH_FOR_ITSELF = tuple(f"tests/hosts/test_{name}.py" for name in ("faults", "molecule", "plan", "restart", "shapes"))
+"""Where each test has hosts of its own."""
+
+SHARED: Mapping[str, str] = {
+    "tests/spark/test_plain.py": "the live cluster",
+    "tests/spark/": "the session of Spark",
+    "tests/integration/test_job_security.py": "",
+    "tests/integration/test_permission.py": "",
+    "tests/integration/test_release.py": "",
+    "tests/integration/test_render.py": "",
+    "tests/integration/test_tour.py": "",
+    "tests/integration/test_up.py": "",
+    "tests/integration/test_wheel.py": "",
+    "tests/integration/": "the live cluster",
+    "tests/hosts/test_spark": "Spark on hosts",
+    **dict.fromkeys(
+        (f"tests/hosts/test_{name}.py" for name in ("health", "interrupts", "logs", "status")), "the living hosts"
+    ),
+}
+"""What files share that is dear to make; the first prefix that fits counts."""
+
+MINUTES: Mapping[str, float] = {
+    "the session of Spark": 16.0,
+    "the live cluster": 8.0,
+    "the living hosts": 4.0,
+    "Spark on hosts": 4.0,
+    "tests/hosts/test_molecule.py::test_a_scenario_holds[cluster]": 2.8,
+    "tests/hosts/test_molecule.py::test_a_scenario_holds[spark]": 2.6,
+}
+"""Measured on two cores, for what takes longest: it begins first, so that all workers end at about the same time."""
+
+
+FOLDERS = ("hosts", "spark", "integration", "lab", "contracts", "golden", "unit")
+"""In this order: what is left for the end must be short, or one worker waits for the other."""
+
+
+def lane(item: pytest.Item) -> str:
+    """The lane of a test."""
+    return LANES[PurePath(item.nodeid).parts[1]]
+
+
+def on_own_loopback(item: pytest.Item) -> bool:
+    """Whether a test has to do with clusters on this machine."""
+    return lane(item) in ("cluster", "spark") and not item.nodeid.startswith(ON_THE_NET)
+
+
+def group(nodeid: str) -> str:
+    """The name that tests share which stay together on one worker."""
+    file = nodeid.partition("::")[0]
+    if file in EACH_FOR_ITSELF:
+        return nodeid
+    return next((shared for prefix, shared in SHARED.items() if file.startswith(prefix)), "") or file
+
+
+def rank(item: pytest.Item) -> tuple[float, int, str]:
+    """The place of a test in a run: the longest groups first, then the folders from the dearest to the cheapest."""
+    name = group(item.nodeid)
+    return -MINUTES.get(name, 0), FOLDERS.index(PurePath(item.nodeid).parts[1]), name
+
+
+class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """A scheduler that gives a worker whole groups."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group(nodeid)
+
+
+def scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """The scheduler of a run."""
+    return Together(config, log)
