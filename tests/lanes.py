@@ -26,9 +26,11 @@ ON_THE_NET = ("tests/integration/test_release.py", "tests/integration/test_wheel
 EACH_FOR_ITSELF = tuple(f"tests/hosts/test_{name}.py" for name in ("faults", "molecule", "plan", "restart", "shapes"))
 """Where each test has hosts of its own."""
 
+LIVE, SPARK = "the live cluster", "Spark and a KRaft cluster"
+
 SHARED: Mapping[str, str] = {
-    "tests/spark/test_plain.py": "the live cluster",
-    "tests/spark/": "the session of Spark",
+    "tests/spark/test_plain.py": LIVE,
+    "tests/spark/": SPARK,
     "tests/integration/test_job_security.py": "",
     "tests/integration/test_permission.py": "",
     "tests/integration/test_release.py": "",
@@ -36,7 +38,7 @@ SHARED: Mapping[str, str] = {
     "tests/integration/test_tour.py": "",
     "tests/integration/test_up.py": "",
     "tests/integration/test_wheel.py": "",
-    "tests/integration/": "the live cluster",
+    "tests/integration/": LIVE,
     "tests/hosts/test_spark": "Spark on hosts",
     **dict.fromkeys(
         (f"tests/hosts/test_{name}.py" for name in ("health", "interrupts", "logs", "status")), "the living hosts"
@@ -45,15 +47,14 @@ SHARED: Mapping[str, str] = {
 """What files share that is dear to make; the first prefix that fits counts."""
 
 MINUTES: Mapping[str, float] = {
-    "the session of Spark": 16.0,
-    "the live cluster": 8.0,
+    SPARK: 16.0,
+    LIVE: 8.0,
     "the living hosts": 4.0,
     "Spark on hosts": 4.0,
     "tests/hosts/test_molecule.py::test_a_scenario_holds[cluster]": 2.8,
     "tests/hosts/test_molecule.py::test_a_scenario_holds[spark]": 2.6,
 }
 """Measured on two cores, for what takes longest: it begins first, so that all workers end at about the same time."""
-
 
 FOLDERS = ("hosts", "spark", "integration", "lab", "contracts", "golden", "unit")
 """In this order: what is left for the end must be short, or one worker waits for the other."""
@@ -74,7 +75,10 @@ def group(nodeid: str) -> str:
     file = nodeid.partition("::")[0]
     if file in EACH_FOR_ITSELF:
         return nodeid
-    return next((shared for prefix, shared in SHARED.items() if file.startswith(prefix)), "") or file
+    shared = next((shared for prefix, shared in SHARED.items() if file.startswith(prefix)), "")
+    if shared == LIVE and "kraft" in nodeid:  # few, and the tests of Spark have such a cluster
+        return SPARK
+    return shared or file
 
 
 def rank(item: pytest.Item) -> tuple[float, int, str]:

@@ -7,12 +7,13 @@ import subprocess
 import time
 
 from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet
-from tests.hosts.under_load import read_back, under_load
+from tests.hosts.under_load import Load, read_back, under_load
 from tests.lab import faults
 
 LONGEST_GAP = 30.0
 """Seconds without an acknowledgement; a second or two on a machine with nothing else to do."""
 
+CONFIG = "/etc/kafka/server.properties"
 RATE, SLOW = "follower.replication.throttled.rate", "follower.replication.throttled.replicas"
 CONFIGURE = """
 import sys
@@ -85,8 +86,21 @@ def nothing_stops_behind_a_firewall(trio: Fleet) -> None:
 
 def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losing_a_record(running: NewFleet) -> None:
     trio = running(3, TRIO_ZK)
-    first = leader(trio, "leader")
+    all_are_restarted_and_who_leads_is_last(trio)
+    last = leader(trio, "controller")
+    done, broken = (f"broker-{number}" for number in (1, 2, 3) if f"broker-{number}" != last)
+    sent = a_broker_that_cannot_start_ends_the_roll(trio, done, broken, last)
+    while_it_is_gone_no_other_may_stop(trio, done, broken)
+    while_it_has_not_caught_up_no_other_may_stop(trio, done, broken)
+    one_host_less_is_safe_and_two_are_not(trio)
+    a_whole_cluster_goes_down_in_order_and_comes_back(trio)
+    assert sent.numbers <= read_back(trio, trio.bootstrap, "broken")
+    assert "has no node or host h9" in kcluster(trio, "stop", "h9", "--yes", code=2).stderr
+    nothing_stops_behind_a_firewall(trio)
 
+
+def all_are_restarted_and_who_leads_is_last(trio: Fleet) -> None:
+    first = leader(trio, "leader")
     with under_load(trio, trio.bootstrap, "load") as sent:
         steps = json.loads(kcluster(trio, "restart", "--yes", "-o", "json").stdout)["steps"]
     order = [step["node"] for step in steps]
@@ -95,47 +109,52 @@ def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losin
     print(f"longest gap {sent.gap} s, seconds per node {[step['seconds'] for step in steps]}")
     sent.assert_served(1000, LONGEST_GAP)
 
-    # A broker that cannot start ends the roll: the one before it is done, the one after it is not touched.
-    last = leader(trio, "controller")
-    done, broken = (f"broker-{number}" for number in (1, 2, 3) if f"broker-{number}" != last)
-    host, config = f"h{broken[-1]}", "/etc/kafka/server.properties"
+
+def a_broker_that_cannot_start_ends_the_roll(trio: Fleet, done: str, broken: str, last: str) -> Load:
+    """The one before it is done, the one after it is not touched."""
+    host = f"h{broken[-1]}"
     configure(trio, "BROKER", broken[-1], RATE, "1")  # for later, while it can be told
-    trio.lab.ssh(host, f"cp -p {config} {config}.good; echo num.io.threads=many >> {config}")
+    trio.lab.ssh(host, f"cp -p {CONFIG} {CONFIG}.good; echo num.io.threads=many >> {CONFIG}")
     with under_load(trio, trio.bootstrap, "broken") as sent:
         refused = kcluster(trio, "restart", "broker-1", "broker-2", "broker-3", "--yes", code=5)
     assert f"{broken} on {host} does not start: a setting is refused" in refused.stderr
     assert "Invalid value many for configuration num.io.threads" in refused.stderr
     assert f"restarted: {done}; not touched: {last}" in refused.stderr
     sent.assert_served(longest_gap=LONGEST_GAP)
+    return sent
 
-    # While it is gone no other may stop, and nothing is stopped.
+
+def while_it_is_gone_no_other_may_stop(trio: Fleet, done: str, broken: str) -> None:
     waiting = kcluster(trio, "restart", done, "--yes", "--gate-timeout", "2", code=4)
     assert f"{done} may not stop: {broken} does not answer" in waiting.stderr
     assert trio.lab.ssh(f"h{done[-1]}", "systemctl is-active kafka").strip() == "active"
 
-    # It is back, serves, and does not catch up with one topic: the roll waits, says for what, and nothing is stopped.
+
+def while_it_has_not_caught_up_no_other_may_stop(trio: Fleet, done: str, broken: str) -> None:
+    """It is back, serves, and is slow with one topic: the roll waits, says for what, and nothing is stopped."""
     configure(trio, "TOPIC", "load", SLOW, "*")
     trio.python(FILL, trio.bootstrap, "load")
-    trio.lab.ssh(host, f"mv {config}.good {config}; systemctl reset-failed kafka; systemctl start kafka")
+    mend = f"mv {CONFIG}.good {CONFIG}; systemctl reset-failed kafka; systemctl start kafka"
+    trio.lab.ssh(f"h{broken[-1]}", mend)
     refused_for(trio, done, f"{done} may not stop: too few copies would be in sync: load-0, load-1, load-2, load-3")
     kcluster(trio, "status")
     configure(trio, "TOPIC", "load", SLOW)
     configure(trio, "BROKER", broken[-1], RATE)
     kcluster(trio, "restart", broken, "--yes")
 
-    # One host less is safe, two are not; a whole cluster goes down in order and comes back with everything.
+
+def one_host_less_is_safe_and_two_are_not(trio: Fleet) -> None:
     assert "cannot be made safe" in kcluster(trio, "stop", "h1", "h2", "--yes", code=4).stderr
     kcluster(trio, "stop", "h1", "--yes")
     assert "zookeeper-1 does not serve" in kcluster(trio, "stop", "h2", "--yes", "--gate-timeout", "2", code=4).stderr
+
+
+def a_whole_cluster_goes_down_in_order_and_comes_back(trio: Fleet) -> None:
     assert "there is no terminal to ask" in kcluster(trio, "stop", code=2).stderr
     stopped = json.loads(kcluster(trio, "stop", "--yes", "-o", "json").stdout)
     assert stopped["stopped"] == ["zookeeper-2", "zookeeper-3", "broker-2", "broker-3"]
     started = json.loads(kcluster(trio, "start", "--yes", "-o", "json").stdout)
     assert len(started["started"]) == 6
-    assert sent.numbers <= read_back(trio, trio.bootstrap, "broken")
-    assert "has no node or host h9" in kcluster(trio, "stop", "h9", "--yes", code=2).stderr
-
-    nothing_stops_behind_a_firewall(trio)
 
 
 def test_a_live_kraft_cluster_is_restarted_by_the_cli_and_by_plain_ansible(running: NewFleet) -> None:

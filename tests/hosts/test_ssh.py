@@ -138,7 +138,13 @@ def test_a_host_that_is_not_entered_says_why_and_what_to_do(fleet: NewFleet, tmp
         },
     )
 
-    # every reason in one answer, and the others are served all the same
+    every_reason_is_in_one_answer_and_the_others_are_served(pair, h2, other)
+    sudos_password_is_used_and_never_in_a_list_of_processes(pair)
+    the_line_that_is_told_of_a_host_key_is_the_way_out(pair, h2)
+    a_host_that_does_not_answer_is_named_soon(pair, h2)
+
+
+def every_reason_is_in_one_answer_and_the_others_are_served(pair: Fleet, h2: Host, other: Path) -> None:
     done = run(pair, "--become", "--", "id -un", code=6)
     assert sorted(line.split()[-1] for line in done.stdout.splitlines()) == ["root", "root", "root"]
     assert "error: 4 of 7 hosts cannot run it" in done.stderr
@@ -148,14 +154,17 @@ def test_a_host_that_is_not_entered_says_why_and_what_to_do(fleet: NewFleet, tmp
     assert f"ssh-copy-id -i {other} root@{h2.address}" in done.stderr
     assert f"unknown: the host key of {h2.address}:22 is not known\n" in done.stderr
 
-    # the password for sudo: right, wrong, and never in a list of processes
+
+def sudos_password_is_used_and_never_in_a_list_of_processes(pair: Fleet) -> None:
     wrong, right = ({"KCLUSTER_BECOME_PASSWORD": word} for word in ("nonsense", faults.PASSWORD))
     said = run(pair, "asked", "--become", "--", "true", code=6, env=wrong).stderr
     assert "asked: sudo refuses the password of asked" in said
     command = f"id -un; cat; ps -eo args | grep -c '[ =]{faults.PASSWORD}$' || true"
     assert run(pair, "asked", "--become", "--", command, env=right).stdout == "root\n0\n"
 
-    # the host's key: unknown, then known, then changed; each time the line that is told is the way out
+
+def the_line_that_is_told_of_a_host_key_is_the_way_out(pair: Fleet, h2: Host) -> None:
+    """Unknown, then known, then changed."""
     follow(pair, run(pair, "unknown", "--", "true", code=6).stderr)
     assert run(pair, "unknown", "--", "uname -n").stdout == "h2\n"
     faults.new_host_key(h2)
@@ -164,7 +173,9 @@ def test_a_host_that_is_not_entered_says_why_and_what_to_do(fleet: NewFleet, tmp
     follow(pair, said)
     assert run(pair, "unknown", "--", "uname -n").stdout == "h2\n"
 
-    # nobody there: frozen, then without a cable
+
+def a_host_that_does_not_answer_is_named_soon(pair: Fleet, h2: Host) -> None:
+    """Frozen, then without a cable; the other host is served all the same."""
     pair.lab.trust()
     faults.freeze(h2)
     said = run(pair, "free", "--", "true", code=6).stderr
