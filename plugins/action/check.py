@@ -10,6 +10,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as reading
 
+from kcluster.clients import host_scripts
 from kcluster.clients.ssh import CommandResult
 from kcluster.facts.preflight import collect, host_facts, port_matrix
 from kcluster.model.cluster import Cluster
@@ -17,7 +18,7 @@ from kcluster.operations.check import CheckSeverity, judge
 
 
 class ActionModule(ActionBase):
-    """The control node's half; the scripts in `kcluster/remote` are the host's. Nothing is changed anywhere."""
+    """The control node's half; the scripts of plugins/module_utils run on the host. Nothing is changed anywhere."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Without `told`: what this host says of itself. With what all hosts said: knock at the others and judge."""
@@ -25,7 +26,7 @@ class ActionModule(ActionBase):
         found, host = reading.cluster(task_vars or {}), str((task_vars or {})["inventory_hostname"])
         said = self._task.args.get("told")
         if said is None:
-            return {"changed": False, "answer": self._ask("check", collect.host_query(found, host))}
+            return {"changed": False, "answer": self._ask("preflight_host", collect.host_query(found, host))}
         return self._judged(found, host, said)
 
     def _judged(self, found: Cluster, host: str, said: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -53,7 +54,7 @@ class ActionModule(ActionBase):
         if context.CLIARGS.get("forks", 5) < len(told.hosts):
             return [f"{host}: the ways between hosts are not tried: that needs --forks {len(told.hosts)} or more"]
         wanted = port_matrix.questions(found, told.hosts, here=False)[host]
-        answer = self._ask("check_network", {**wanted, "patience": collect.MORE_PATIENCE})
+        answer = self._ask("preflight_network", {**wanted, "patience": collect.MORE_PATIENCE})
         if (sheet := _taken(told, host, answer)) is not None:
             told.networks[host] = host_facts.network(sheet)
         return []
@@ -61,7 +62,7 @@ class ActionModule(ActionBase):
     def _ask(self, script: str, wanted: dict[str, Any]) -> dict[str, Any]:
         """Run a script on the host over Ansible's own connection."""
         asked = time.time()
-        program = collect.script(script, wanted).encode()
+        program = host_scripts.program(script, wanted).encode()
         done = self._low_level_execute_command(collect.COMMAND, sudoable=True, in_data=program)
         return {**{key: done[key] for key in ("rc", "stdout", "stderr")}, "asked": asked, "answered": time.time()}
 

@@ -6,18 +6,16 @@ from __future__ import annotations
 import json
 import mmap
 import shlex
-from pathlib import Path
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as reading
 
+from kcluster.clients import host_scripts
 from kcluster.errors import KclusterError
 from kcluster.model.spark_cluster import SparkRelease
 from kcluster.releases import spark_archive, tarball
-
-RECEIVER = Path(__file__).resolve().parents[1] / "module_utils" / "release.py"
 
 SPARE = 64 << 20
 """Bytes that must be left when the release is unpacked."""
@@ -63,9 +61,8 @@ class ActionModule(ActionBase):
 
     def _send(self, tar, install_dir, name, python):
         """Send the receiver and the release in one stream: no temporary copy, and one way over the network."""
-        receiver = (
-            RECEIVER.read_bytes() + f"\nreceive({install_dir!r}, {name!r}, {tar.sha512!r}, {tar.size})\n".encode()
-        )
+        question = {"install_dir": install_dir, "name": name, "sha512": tar.sha512, "size": tar.size}
+        receiver = host_scripts.program("release", question, function="receive").encode()
         ahead = f"import sys; exec(sys.stdin.buffer.read({len(receiver)}))"
         with (
             tarball.turn(tar.size),

@@ -66,7 +66,7 @@ class NodeRequest:
             "files": [self._file(file) for file in self.files],
             "format": isinstance(metadata, Quorum) and node.kind is not Kind.ZOOKEEPER,
             "cluster_id": metadata.cluster_id if isinstance(metadata, Quorum) else "",
-            "surroundings": {"PATH": _PATH, **_java(node)},
+            "environment": {"PATH": _PATH, **_java(node)},
         }
 
     def reasons(self, kept: Mapping[str, Any], before: Mapping[str, str | None]) -> tuple[str, ...]:
