@@ -135,9 +135,10 @@ def install(stream: IO[bytes], install_dir: str, name: str, sha512: str, size: i
 
 
 def unpack(arriving: IncomingStream, folder: str) -> str:
-    """Write every file; what is wrong with the archive is told later, when its hash is known."""
+    """Write every file; return what is wrong with the archive, which is raised when its hash is known."""
+    stream: Any = arriving  # tarfile only reads it
     try:
-        with tarfile.open(fileobj=arriving, mode="r|", bufsize=CHUNK) as tar:
+        with tarfile.open(fileobj=stream, mode="r|", bufsize=CHUNK) as tar:
             for member in tar:
                 write(tar, member, folder)
         problem = ""

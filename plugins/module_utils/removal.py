@@ -123,11 +123,11 @@ def not_ours(wanted: dict[str, Any], identity: dict[str, str], cluster_id: str) 
     """Which other node or cluster the identity file names; empty when it is ours."""
     name = os.path.basename(wanted["identity"])
     if not identity:
-        return name + " does not say whose data it is"
+        return f"{name} does not say whose data it is"
     wrong = disk_identity.mismatch({"id": "", **identity}, wanted["id"], cluster_id)
     if wrong == "cluster_id":
         return f"{name} belongs to the cluster {identity['cluster_id']}, not to {cluster_id}"
-    return wrong and f"{name} says id {identity.get('id', 'nothing')}, the inventory {wanted['id']}"
+    return f"{name} says id {identity.get('id', 'nothing')}, the inventory {wanted['id']}" if wrong else ""
 
 
 def folder(wanted: dict[str, Any], sizes: bool) -> Found | None:
