@@ -1,27 +1,30 @@
 # Apache License 2.0 (see LICENSE)
-"""Tells the module what the inventory wants of a host."""
+"""Hands what the inventory wants of a host to the module of the same name."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as reading
 
+from kcluster.ansible_api import whose
+
 
 class ActionModule(ActionBase):
     """The control node's half of kcluster.kafka.host."""
 
-    def run(self, tmp=None, task_vars=None):
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Read the inventory, then let the module do the rest."""
         super().run(tmp, task_vars)
-        found = reading.cluster(task_vars)
-        args = {**self._task.args}
-        part = reading.part(found, args)
-        args.pop("part", None)
-        nodes = [node for node in part.nodes if node.host.name == task_vars["inventory_hostname"]]
+        cluster = reading.cluster(task_vars or {})
+        args = {name: value for name, value in self._task.args.items() if name != "part"}
+        part = reading.part(cluster, self._task.args)
+        nodes = [node for node in part.nodes if node.host.name == (task_vars or {})["inventory_hostname"]]
         if not nodes:
             raise AnsibleActionFail(
-                f"no node of {found.name} is on this host\ntry: put it into a group, or name others"
+                f"no node of {cluster.name} is on this host\ntry: put it into a group, or name others"
             )
         places, environment = nodes[0].places, nodes[0].environment
         wanted = {
@@ -34,8 +37,6 @@ class ActionModule(ActionBase):
             "oldest_java": part.release.java,
             "java_home": environment.get("JAVA_HOME", ""),
             "path": environment.get("PATH", ""),
-            "whose": reading.whose(part, nodes),
+            "whose": whose(part, nodes),
         }
-        return self._execute_module(
-            module_name="kcluster.kafka.host", module_args={**wanted, **args}, task_vars=task_vars
-        )
+        return dict(self._execute_module("kcluster.kafka.host", {**wanted, **args}, task_vars=task_vars))

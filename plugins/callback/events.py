@@ -1,11 +1,12 @@
 # Apache License 2.0 (see LICENSE)
-"""Tells a program what a playbook does: one JSON line for each event."""
+"""Reports to a program what a playbook does: one JSON line for each event."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
+from typing import Any
 
 from ansible.plugins.callback import CallbackBase
 
@@ -21,7 +22,7 @@ description:
 author: [kcluster]
 """
 
-# Said elsewhere in the line, or of no use to a program that follows the run.
+# In the line under another key, or of no use to a program that follows the run.
 _ELSEWHERE = {
     "msg", "diff", "changed", "failed", "unreachable", "skipped", "invocation", "exception", "warnings",
     "deprecations", "ansible_facts", "stdout_lines", "stderr_lines", "results", "skip_reason",
@@ -35,43 +36,48 @@ class CallbackModule(CallbackBase):
     CALLBACK_TYPE = "stdout"
     CALLBACK_NAME = "kcluster.kafka.events"
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # Line by line, so that a line is there when its event is.
         self._out = os.fdopen(int(os.environ.get("KCLUSTER_EVENTS_FD", "1")), "w", buffering=1, closefd=False)
 
-    def v2_runner_on_start(self, host, task):
+    def v2_runner_on_start(self, host: Any, task: Any) -> None:
         """A task begins on a host."""
-        self._tell(host, task, "started")
+        self._write(host, task, "started")
 
-    def v2_runner_on_ok(self, result):
+    def v2_runner_on_ok(self, result: Any) -> None:
         """A task has ended well."""
         self._end(result, "changed" if result._result.get("changed") else "ok")
 
-    def v2_runner_on_skipped(self, result):
+    def v2_runner_on_skipped(self, result: Any) -> None:
         """A task was not needed on a host."""
         self._end(result, "skipped")
 
-    def v2_runner_on_failed(self, result, ignore_errors=False):
+    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         """A task has failed; one whose failure is ignored has not."""
         self._end(result, "ok" if ignore_errors else "failed")
 
-    def v2_runner_on_unreachable(self, result):
+    def v2_runner_on_unreachable(self, result: Any) -> None:
         """A host could not be reached."""
         self._end(result, "unreachable")
 
-    def _end(self, result, status):
-        said = result._result
-        if result._task.no_log:
-            said = {key: said[key] for key in ("changed",) if key in said}
-        facts = {key: value for key, value in said.items() if key not in _ELSEWHERE and not key.startswith("_")}
-        self._tell(result._host, result._task, status, message=_message(said), diff=self._diff(said), facts=facts)
+    def _end(self, ended: Any, status: str) -> None:
+        result = ended._result
+        if ended._task.no_log:
+            result = {key: result[key] for key in ("changed",) if key in result}
+        facts = {key: value for key, value in result.items() if key not in _ELSEWHERE and not key.startswith("_")}
+        self._write(ended._host, ended._task, status, message=_message(result), diff=self._diff(result), facts=facts)
 
-    def _diff(self, said):
-        parts = [said.get("diff"), *(item.get("diff") for item in said.get("results", []) if isinstance(item, dict))]
+    def _diff(self, result: dict[str, Any]) -> str:
+        parts = [
+            result.get("diff"),
+            *(item.get("diff") for item in result.get("results", []) if isinstance(item, dict)),
+        ]
         return "\n".join(text for part in parts if part and (text := self._get_diff(part).strip("\n")))
 
-    def _tell(self, host, task, status, message="", diff="", facts=None):
+    def _write(
+        self, host: Any, task: Any, status: str, message: str = "", diff: str = "", facts: dict[str, Any] | None = None
+    ) -> None:
         line = {
             "host": host.get_name(),
             "task": (task.name or task.action).strip(),
@@ -84,9 +90,9 @@ class CallbackModule(CallbackBase):
         print(json.dumps(line, default=str), file=self._out)
 
 
-def _message(said):
-    """What a module says; of a loop, what its failed items say."""
-    items = [item for item in said.get("results", []) if isinstance(item, dict) and item.get("failed")]
-    texts = [str(item["msg"]) for item in items if item.get("msg")] or [str(said.get("msg", ""))]
-    more = [str(said[key]) for key in ("module_stderr", "stderr") if said.get("failed") and said.get(key)]
+def _message(result: dict[str, Any]) -> str:
+    """The message of a module; of a loop, those of its failed items."""
+    items = [item for item in result.get("results", []) if isinstance(item, dict) and item.get("failed")]
+    texts = [str(item["msg"]) for item in items if item.get("msg")] or [str(result.get("msg", ""))]
+    more = [str(result[key]) for key in ("module_stderr", "stderr") if result.get("failed") and result.get(key)]
     return "\n".join(dict.fromkeys(text.strip() for text in [*texts, *more] if text.strip()))

@@ -1,16 +1,17 @@
 #!/usr/bin/python
-"""Takes the nodes of one host away; the action plugin of the same name says what they are."""
+"""Removes the nodes of one host; the action plugin of the same name describes them."""
 
 from __future__ import annotations
 
 import json
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.kcluster.kafka.plugins.module_utils.removal import survey, take_away
+from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError
+from ansible_collections.kcluster.kafka.plugins.module_utils.removal import remove_all, survey
 
 DOCUMENTATION = r"""
 module: destroyed
-short_description: Takes the nodes of a cluster away from a host
+short_description: Removes the nodes of a cluster from a host
 description:
   - Stops, disables and removes the units, then what we put into the directories for programs, configuration and logs,
     and what our nodes wrote there. What is not ours stays, and so do the account and, unless asked for, the data.
@@ -20,7 +21,7 @@ description:
     has the names that Spark gives.
 options:
   part:
-    description: What to take away; V(look) only says what is there.
+    description: What to remove; V(look) only surveys the host.
     type: str
     choices: [look, workers, masters, brokers, keepers, host]
     required: true
@@ -33,7 +34,7 @@ options:
     type: bool
     default: false
   looks:
-    description: What O(part=look) said on all hosts; from this the id of a cluster with ZooKeeper is known.
+    description: What O(part=look) returned on all hosts; from this the id of a cluster with ZooKeeper is known.
     type: list
     elements: dict
   question:
@@ -47,7 +48,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Look what is there, and refuse what is not ours
+- name: Survey the host, and refuse what is not ours
   kcluster.kafka.destroyed:
     part: look
     confirm: "{{ kafka_destroy_confirm }}"
@@ -56,7 +57,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 found:
-  description: With V(look) what is there.
+  description: With V(look) the survey.
   type: dict
   returned: with O(part=look)
 removed:
@@ -74,8 +75,8 @@ refused:
 PARTS = ["look", "workers", "masters", "brokers", "keepers", "host"]
 
 
-def main():
-    """Look, or take one part away."""
+def main() -> None:
+    """Survey the host, or remove one part of the cluster."""
     module = AnsibleModule(
         argument_spec={
             "part": {"type": "str", "required": True, "choices": PARTS},
@@ -93,8 +94,8 @@ def main():
             module.fail_json(msg="; ".join(found["strangers"]) + ": this host serves another cluster")
         module.exit_json(changed=False, found=found)
     try:
-        answer = take_away(question, changing=not module.check_mode)
-    except (OSError, ValueError) as problem:
+        answer = remove_all(question, changing=not module.check_mode)
+    except (HostRefusedError, OSError) as problem:
         module.fail_json(msg=str(problem))
     module.exit_json(changed=bool(answer["removed"]), **answer)
 

@@ -65,12 +65,14 @@ notes:
 """
 
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
-from ansible_collections.kcluster.kafka.plugins.module_utils import guards, host  # noqa: E402
+from ansible_collections.kcluster.kafka.plugins.module_utils import host  # noqa: E402
+from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError  # noqa: E402
+from ansible_collections.kcluster.kafka.plugins.module_utils.unit_owner import other_cluster  # noqa: E402
 
 REQUIRED = {"required": True}
 
 
-def main():
+def main() -> None:
     """Prepare the host."""
     module = AnsibleModule(
         argument_spec={
@@ -84,12 +86,12 @@ def main():
         },
         supports_check_mode=True,
     )
-    stranger = guards.other_cluster(module.params["whose"])
-    if stranger:
-        module.fail_json(msg=stranger)
+    other = other_cluster(module.params["whose"])
+    if other:
+        module.fail_json(msg=other)
     try:
         module.exit_json(**host.ensure(module.params, module.check_mode))
-    except host.HostError as problem:
+    except HostRefusedError as problem:
         module.fail_json(msg=str(problem))
     except OSError as problem:
         module.fail_json(msg=f"{problem.filename or 'the host'}: {problem.strerror or problem}")

@@ -1,20 +1,24 @@
 #!/usr/bin/python
-"""Brings the nodes of one host into being; the action plugin of the same name says what they are."""
+"""Installs and starts the nodes of one host; the action plugin of the same name describes them."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
+from collections.abc import Callable
+from typing import Any, Dict
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.kcluster.kafka.plugins.module_utils.files import RefusedError, differs, make_directory, write
-from ansible_collections.kcluster.kafka.plugins.module_utils.guards import other_cluster, read, refusal
-from ansible_collections.kcluster.kafka.plugins.module_utils.units import Units
+from ansible_collections.kcluster.kafka.plugins.module_utils.disk_identity import formatted, refusal
+from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError
+from ansible_collections.kcluster.kafka.plugins.module_utils.files import drift, make_directory, read, write
+from ansible_collections.kcluster.kafka.plugins.module_utils.systemd import Units
+from ansible_collections.kcluster.kafka.plugins.module_utils.unit_owner import other_cluster
 
 DOCUMENTATION = r"""
 module: node
-short_description: Brings the nodes of Kafka and Spark on a host into being
+short_description: Configures and starts the nodes of Kafka and Spark on a host
 description:
   - Compares units, C(myid), C(meta.properties) and mounts with the inventory before anything is touched, and refuses
     units and disks of another node or cluster, or with foreign data.
@@ -22,7 +26,7 @@ description:
     storage of KRaft nodes once, also directories that a running node gets with its next restart, enables the units, and
     starts those that do not run.
   - A running node is never restarted; RV(restart_needed) says which were started with something else.
-  - What is written comes from the words in the inventory, see the documentation of the collection.
+  - What is written comes from the variables of the inventory, see the documentation of the collection.
 options:
   kinds:
     description: Which nodes of the host; those of Kafka when not given.
@@ -80,22 +84,25 @@ RUN = "/run"
 KINDS = ["zookeeper", "controller", "broker", "spark-master", "spark-worker"]
 
 
-class NodeHost:
-    """What is to be done on this host, one thing after the other."""
+Node = Dict[str, Any]
 
-    def __init__(self, module, nodes, units):
+
+class NodeHost:
+    """The nodes of this host, and what was changed for them."""
+
+    def __init__(self, module: Any, nodes: list[Node], units: Units) -> None:
         self.module = module
         self.nodes = nodes
         self.units = units
-        self.changes = []
-        self.differing = []
+        self.changes: list[str] = []
+        self.differing: list[dict[str, Any]] = []
 
-    def bring_up(self, start):
+    def bring_up(self, start: bool) -> dict[str, Any]:
         """Everything, in the only safe order: refuse, write, format, enable, start."""
-        strangers = [other_cluster(node["whose"]) for node in self.nodes]
-        refusals = [reason for reason in (*strangers, *map(refusal, self.nodes)) if reason]
+        others = [other_cluster(node["whose"]) for node in self.nodes]
+        refusals = [reason for reason in (*others, *map(refusal, self.nodes)) if reason]
         if refusals:
-            raise RefusedError("; ".join(refusals))
+            raise HostRefusedError("; ".join(refusals))
         stopped = [node for node in self.nodes if not self.units.running(node["unit"])]
         self.make_directories()
         written = self.write_files()
@@ -109,14 +116,14 @@ class NodeHost:
             "kept": {node["name"]: kept(node) for node in self.nodes if node not in stopped},
         }
 
-    def make_directories(self):
-        """The directories that are missing or belong to somebody else."""
+    def make_directories(self) -> None:
+        """Make the directories that are missing, or whose owner or mode differs."""
         for wanted in once(self.nodes, "directories"):
             if self.note(wanted, "directory"):
                 self.do(make_directory, wanted)
 
-    def write_files(self):
-        """The files that differ; gives their paths."""
+    def write_files(self) -> list[str]:
+        """Write the files that differ; returns their paths."""
         written = []
         for wanted in once(self.nodes, "files"):
             if self.note(wanted, "file"):
@@ -124,15 +131,15 @@ class NodeHost:
                 written.append(wanted["path"])
         return written
 
-    def note(self, wanted, what):
-        """Whether a thing differs from what is wanted; remembers how."""
-        found = differs(wanted)
+    def note(self, wanted: dict[str, Any], what: str) -> bool:
+        """Whether a file or directory differs from what is wanted; notes how."""
+        found = drift(wanted)
         if found:
             self.changes.append(f"{'change' if found['attributes'] else 'make'} {wanted['path']}")
             self.differing.append(dict(found, what=what))
         return found is not None
 
-    def format(self, nodes):
+    def format(self, nodes: list[Node]) -> None:
         """Give the data directories of KRaft nodes the cluster's id, unless they have one; all nodes at once.
 
         A node that runs does not look into a directory it was not started with, and would not start with a bare one.
@@ -141,59 +148,54 @@ class NodeHost:
         self.changes += [f"format the storage of {node['name']}" for node in fresh]
         running = [] if self.module.check_mode else [(node, begin_format(node)) for node in fresh]
         for node, process in running:
-            said = process.communicate()[0].decode(errors="replace")
+            output = process.communicate()[0].decode(errors="replace")
             if process.returncode:
-                raise RefusedError(f"the storage of {node['name']} cannot be formatted: {said.strip()}")
+                raise HostRefusedError(f"the storage of {node['name']} cannot be formatted: {output.strip()}")
 
-    def make_known(self, written):
-        """Units that systemd has to read or to start with the host."""
+    def make_known(self, written: list[str]) -> None:
+        """Let systemd read changed units, and enable those that are not."""
         names = [node["unit"] for node in self.nodes]
         to_enable = [name for name in names if not self.units.enabled(name)]
         changed = any(path.endswith(".service") for path in written) or any(map(self.units.stale, names))
         self.changes += [f"enable {name}" for name in to_enable]
         self.do(self.units.make_known, changed, to_enable)
 
-    def start(self, nodes):
-        """Start what does not run."""
+    def start(self, nodes: list[Node]) -> None:
+        """Start these nodes."""
         self.changes += [f"start {node['unit']}" for node in nodes]
         if nodes:
             self.do(self.units.start, [node["unit"] for node in nodes])
 
-    def do(self, deed, *args):
-        """Do something, unless this run only asks what would be done."""
+    def do(self, change: Callable[..., None], *args: Any) -> None:
+        """Make a change, unless this is check mode."""
         if not self.module.check_mode:
-            deed(*args)
+            change(*args)
 
 
-def once(nodes, word):
-    """What several nodes of a host share is done once."""
-    return list({wanted["path"]: wanted for node in nodes for wanted in node[word]}.values())
+def once(nodes: list[Node], key: str) -> list[dict[str, Any]]:
+    """The files or directories of all nodes, each path once."""
+    return list({wanted["path"]: wanted for node in nodes for wanted in node[key]}.values())
 
 
-def formatted(data_dir):
-    """Whether a data directory has the id of a cluster."""
-    return os.path.exists(os.path.join(data_dir, "meta.properties"))
-
-
-def begin_format(node):
+def begin_format(node: Node) -> subprocess.Popen[bytes]:
     """Start Kafka's own tool as the service user, because it makes files that the server must be able to write."""
     tool = os.path.join(node["release_dir"], "bin", "kafka-storage.sh")
     if not os.path.exists(tool):
-        raise RefusedError(f"{tool} is missing; the role kcluster.kafka.release brings it")
+        raise HostRefusedError(f"{tool} is missing; the role kcluster.kafka.release brings it")
     become = ["setpriv", "--reuid", node["user"], "--regid", node["group"], "--init-groups", "--"]
     command = [tool, "format", "-t", node["cluster_id"], "-c", node["config_file"], "--ignore-formatted"]
-    surroundings = dict(node["surroundings"], KAFKA_HEAP_OPTS="-Xmx256m", LOG_DIR=node["log_dir"])
+    environment = dict(node["environment"], KAFKA_HEAP_OPTS="-Xmx256m", LOG_DIR=node["log_dir"])
     return subprocess.Popen(
         become + command,
         cwd="/",
-        env=surroundings,
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
 
 
-def kept(node):
+def kept(node: Node) -> dict[str, Any]:
     """What the running process was started with: the release, and the files that are not the wanted ones."""
     folder = os.path.join(RUN, node["unit"])
     texts = {file["path"]: read(os.path.join(folder, os.path.basename(file["path"]))) for file in node["files"]}
@@ -204,7 +206,7 @@ def kept(node):
     }
 
 
-def main():
+def main() -> None:
     """Do what the action plugin asks for."""
     spec = {
         # One text, not a structure: Ansible hides the values of a secret argument wherever they occur in the answer.
@@ -217,7 +219,7 @@ def main():
     host = NodeHost(module, nodes, Units(module.run_command, [node["unit"] for node in nodes]))
     try:
         found = host.bring_up(module.params["state"] == "started")
-    except (RefusedError, OSError) as problem:
+    except (HostRefusedError, OSError) as problem:
         module.fail_json(msg=str(problem), changes=host.changes, differing=host.differing)
     module.exit_json(changed=bool(host.changes), changes=host.changes, differing=host.differing, **found)
 

@@ -54,13 +54,16 @@ moved_bytes:
 """
 
 import sys  # noqa: E402
+from typing import Any  # noqa: E402
 
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
-from ansible_collections.kcluster.kafka.plugins.module_utils import guards, release  # noqa: E402
+from ansible_collections.kcluster.kafka.plugins.module_utils import release  # noqa: E402
+from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError  # noqa: E402
+from ansible_collections.kcluster.kafka.plugins.module_utils.unit_owner import other_cluster  # noqa: E402
 
 
-def main():
-    """Say what is there; let `current` point to the release when it is there."""
+def main() -> None:
+    """Report what is installed; let `current` point to the release when it is."""
     module = AnsibleModule(
         argument_spec={
             "install_dir": {"type": "path", "required": True},
@@ -69,24 +72,24 @@ def main():
         },
         supports_check_mode=True,
     )
-    stranger = guards.other_cluster(module.params["whose"])
-    if stranger:
-        module.fail_json(msg=stranger)
+    other = other_cluster(module.params["whose"])
+    if other:
+        module.fail_json(msg=other)
     install_dir, name = module.params["install_dir"], module.params["name"]
     try:
         module.exit_json(**ensure(install_dir, name, module.check_mode))
-    except release.RefusedError as problem:
+    except HostRefusedError as problem:
         module.fail_json(msg=str(problem))
     except OSError as problem:
-        module.fail_json(msg=release.words(problem, install_dir, name))
+        module.fail_json(msg=release.os_error(problem, install_dir, name))
 
 
-def ensure(install_dir, name, check_mode):
-    """What is there; `current` is changed when only that is missing."""
+def ensure(install_dir: str, name: str, check_mode: bool) -> dict[str, Any]:
+    """What is installed; `current` is changed when only that is missing."""
     known, before = release.installed(install_dir, name), release.current(install_dir)
     left = release.leftovers(install_dir)
     if known and not check_mode and (left or before != name):
-        with release.alone(install_dir):
+        with release.locked(install_dir):
             release.clear(install_dir)
             release.point(install_dir, name)
     return {
@@ -99,7 +102,7 @@ def ensure(install_dir, name, check_mode):
     }
 
 
-def changes(install_dir, name, known, before, left):
+def changes(install_dir: str, name: str, known: str, before: str, left: list[str]) -> list[dict[str, str]]:
     """What changes, as before and after."""
     parts = []
     if not known:
@@ -109,7 +112,7 @@ def changes(install_dir, name, known, before, left):
     return parts + [change(f"{install_dir}/{folder}", "left behind", "") for folder in left]
 
 
-def change(header, before, after):
+def change(header: str, before: str, after: str) -> dict[str, str]:
     """One change as Ansible shows it."""
     texts = {"before": before and before + "\n", "after": after and after + "\n"}
     return dict(texts, before_header=header, after_header=header)

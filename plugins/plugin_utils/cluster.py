@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,53 +16,50 @@ _OWN = Path(__file__).resolve().parents[2] / "cli"
 if _OWN.is_dir() and str(_OWN) not in sys.path:
     sys.path.insert(0, str(_OWN))  # the collection brings the package; beside an installed kcluster it comes first
 
-from kcluster import inventory  # noqa: E402
-from kcluster.config.file_paths import paths  # noqa: E402
-from kcluster.config.unit_titles import of_another  # noqa: E402
-from kcluster.errors import KclusterError  # noqa: E402
-from kcluster.inventory.schema import VARIABLES  # noqa: E402
-from kcluster.model.cluster import Cluster, Part  # noqa: E402
-from kcluster.model.node import Kind, Node  # noqa: E402
+from kcluster.ansible_api import (  # noqa: E402
+    VARIABLES,
+    Cluster,
+    KclusterError,
+    Kind,
+    Node,
+    Part,
+    cluster_of,
+    load,
+)
 
 _OF_ROLES = {"kafka_install_java"}
-"""Words that a role takes from wherever they are given."""
+"""Variables that a role takes from any place."""
 
 
 def cluster(task_vars: Mapping[str, Any]) -> Cluster:
     """The cluster that the inventory of this run describes; a clear error when it is refused."""
-    _no_words_besides()
-    _hand_on_the_vault()
+    _refuse_extra_variables()
+    _pass_vault_passwords()
     try:
-        loaded = inventory.load(_source(task_vars))
-        _no_words_of_plays(task_vars, loaded.data)
-        return inventory.cluster_of(loaded)
+        loaded = load(_source(task_vars))
+        _refuse_variables_of_plays(task_vars, loaded.data)
+        return cluster_of(loaded)
     except KclusterError as problem:
         raise failure(problem) from problem
 
 
-def nodes(found: Cluster, host: str, kinds: tuple[Kind, ...] = tuple(Kind)) -> tuple[Node, ...]:
-    """The nodes of one host, the keepers of the metadata first."""
-    return tuple(node for node in found.every_node if node.host.name == host and node.kind in kinds)
+def nodes(cluster: Cluster, host: str, kinds: tuple[Kind, ...] = tuple(Kind)) -> tuple[Node, ...]:
+    """The nodes of one host, ZooKeeper servers and controllers first."""
+    return tuple(node for node in cluster.every_node if node.host.name == host and node.kind in kinds)
 
 
-def part(found: Cluster, args: Mapping[str, Any]) -> Part:
+def part(cluster: Cluster, args: Mapping[str, Any]) -> Part:
     """What of the cluster a task is about: Kafka, unless its argument `part` says spark."""
     wanted = str(args.get("part", "kafka"))
     if wanted not in ("kafka", "spark"):
         raise AnsibleActionFail(f"there is no part {wanted}\ntry: kafka or spark")
     if wanted == "kafka":
-        return found
-    if found.engine is None:
+        return cluster
+    if cluster.engine is None:
         raise AnsibleActionFail(
-            f"{found.name} has no Spark\ntry: put hosts into the groups spark_master and spark_worker"
+            f"{cluster.name} has no Spark\ntry: put hosts into the groups spark_master and spark_worker"
         )
-    return found.engine
-
-
-def whose(part: Part, nodes: Iterable[Node]) -> dict[str, Any]:
-    """By what a module knows that the units of these nodes, where they are there, are not another cluster's."""
-    units = [paths(node, log4j2=True).unit for node in nodes]
-    return {"cluster": part.name, "of_another": of_another(part.name), "units": units}
+    return cluster.engine
 
 
 def failure(problem: KclusterError) -> AnsibleActionFail:
@@ -84,26 +81,28 @@ def _source(task_vars: Mapping[str, Any]) -> Path:
     )
 
 
-def _no_words_besides() -> None:
-    """A word given with -e would change this run and nothing that is asked later, so it is refused."""
+def _refuse_extra_variables() -> None:
+    """Refuse a variable given with -e: it would change this run, and no later one knows of it."""
     from ansible.parsing.dataloader import DataLoader
     from ansible.utils.vars import load_extra_vars
 
     given = sorted(set(load_extra_vars(DataLoader())) & set(VARIABLES))
     if given:
-        raise AnsibleActionFail(f"{', '.join(given)}: given with -e, but the inventory says it\ntry: write it there")
+        raise AnsibleActionFail(
+            f"{', '.join(given)}: given with -e, but set in the inventory only\ntry: write it there"
+        )
 
 
-def _no_words_of_plays(task_vars: Mapping[str, Any], data: Mapping[str, Any]) -> None:
-    """A word that a play, a role or a task says of the host counts nowhere, so it is refused instead of ignored."""
+def _refuse_variables_of_plays(task_vars: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+    """Refuse a variable that a play, a role or a task sets: it would be ignored."""
     host = str(task_vars.get("inventory_hostname", ""))
     groups = [group.get("vars", {}) for name, group in data.items() if name != "_meta"]
     levels = [data["_meta"]["hostvars"].get(host, {}), *groups]
-    given = {word: _plain(task_vars[word]) for word in VARIABLES if word in task_vars and word not in _OF_ROLES}
-    said = {word: [_plain(level[word]) for level in levels if word in level] for word in given}
-    if besides := sorted(word for word, value in given.items() if value not in said[word]):
+    given = {name: _plain(task_vars[name]) for name in VARIABLES if name in task_vars and name not in _OF_ROLES}
+    written = {name: [_plain(level[name]) for level in levels if name in level] for name in given}
+    if ignored := sorted(name for name, value in given.items() if value not in written[name]):
         raise AnsibleActionFail(
-            f"{', '.join(besides)}: given as a variable of a play, a role or a task, where it would count for nothing\n"
+            f"{', '.join(ignored)}: set by a play, a role or a task, where it would be ignored\n"
             "try: write it in the inventory: group_vars, host_vars, or the host's line"
         )
 
@@ -122,10 +121,10 @@ def _ended(value: Any) -> Any:
     return value.removesuffix("\n") if isinstance(value, str) else value
 
 
-def _hand_on_the_vault() -> None:
+def _pass_vault_passwords() -> None:
     """The vault passwords of this run's command line, for the Ansible that reads the inventory once more."""
     files = context.CLIARGS.get("vault_password_files") or ()
     given = [*(context.CLIARGS.get("vault_ids") or ()), *(f"default@{file}" for file in files)]
-    identities = [each for each in given if not each.endswith("@prompt")]  # nobody is there to answer twice
+    identities = [each for each in given if not each.endswith("@prompt")]  # it cannot be asked twice
     if identities:
         os.environ["ANSIBLE_VAULT_IDENTITY_LIST"] = ",".join(identities)

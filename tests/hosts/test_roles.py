@@ -108,7 +108,7 @@ def test_a_host_that_is_refused_stops_all_before_anything_starts(fleet: NewFleet
     trio.lab.ssh("h2", f"sed -i /vdb1/d /etc/fstab; echo 'Description=Kafka broker 2 of two' >{unit}")
     assert f"{unit} belongs to the cluster two, but the inventory says kcluster_name: trio" in refused(trio)
     assert trio.lab.ssh("h2", f"cat {unit}; rm {unit}") == "Description=Kafka broker 2 of two\n"
-    assert "kafka_heap: given with -e, but the inventory says it" in refused(trio, "-e", "kafka_heap=1g")
+    assert "kafka_heap: given with -e, but set in the inventory only" in refused(trio, "-e", "kafka_heap=1g")
     for host in ("h1", "h2", "h3"):
         assert "inactive" in trio.lab.ssh(host, "systemctl is-active zookeeper kafka; true")
 

@@ -1,14 +1,14 @@
-"""Looking at hosts: one script per host, all at once, gives everything that planning asks about."""
+"""Observing hosts: one script per host, all at once, gives everything that a plan and a status ask about."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kcluster import paths, remote, render
+from kcluster import render
+from kcluster.clients import host_scripts
 from kcluster.config import file_paths
 from kcluster.errors import KclusterError, RefusedError
 from kcluster.model.observed import (
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from kcluster.model.host import Host
     from kcluster.model.node import Node
 
-COMMAND = "python3 -IS -"
-"""Isolated and without site packages: the host's own additions are not wanted, and 80 ms are saved."""
-
 _NO_PYTHON = 127
 
 
@@ -37,8 +34,12 @@ def observe_hosts(
 ) -> dict[str, ObservedHost | KclusterError]:
     """What of a part is on every host, or on those named; the error where a host does not say."""
     names = set(only) if only is not None else {host.name for host in part.hosts}
-    scripts = {host.name: observe_script(part, host) for host in part.hosts if host.name in names}
-    answers = hosts.run(COMMAND, stdin=scripts, only=list(scripts), become=True)
+    scripts = {
+        host.name: host_scripts.program("observe_host", host_query(part, host))
+        for host in part.hosts
+        if host.name in names
+    }
+    answers = hosts.run(host_scripts.COMMAND, stdin=scripts, only=list(scripts), become=True)
     return {name: _understood(name, answer) for name, answer in answers.items()}
 
 
@@ -50,19 +51,12 @@ def observe_parts(
         return list(pool.map(lambda part: observe_hosts(part, hosts, only=only), parts))
 
 
-def observe_script(part: Part, host: Host) -> str:
-    """The script for one host, with what is asked for in its last line."""
-    asked = json.dumps(host_query(part, host))  # its text as a literal: whatever stands in it is data
-    return f"{(Path(remote.__path__[0]) / 'look.py').read_text()}\nsay(json.loads({asked!r}))\n"
-
-
 def host_query(part: Part, host: Host) -> dict[str, Any]:
     """What one host is asked."""
     nodes = part.on(host)
     where, environment = nodes[0].places, nodes[0].environment
     return {
         "install_dir": where.install_dir,
-        "role": (paths.project() / "plugins/module_utils/host.py").read_text(),
         "preparation": {key: getattr(where, key) for key in ("user", "group", "install_dir", "config_dir", "log_dir")},
         "java_home": environment.get("JAVA_HOME", ""),
         "path": environment.get("PATH", ""),

@@ -14,7 +14,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TextIO
 
-from kcluster import paths, remote
+from kcluster import paths
+from kcluster.clients import host_scripts
 from kcluster.errors import ApplyError, KclusterError, LockedError, RefusedError, UnreachableError
 from kcluster.journal import Owner, writable
 
@@ -254,9 +255,7 @@ def _owner(lock: TextIO) -> Owner:
 def _script(cluster: str, owner: Owner, silence: float) -> str:
     """One line: the program for the hosts, and what it is asked for."""
     asked = {"file": f"{FOLDER}/kcluster-{cluster}.lock", "owner": asdict(owner), "silence": silence}
-    program = (Path(remote.__path__[0]) / "hold.py").read_text()
-    whole = f"{program}\nhold(json.loads({json.dumps(asked)!r}))\n"  # as a literal: whatever stands in it is data
-    return f"exec({whole!a})\n"
+    return f"exec({host_scripts.program('hold_lock', asked)!a})\n"
 
 
 def _worst(problems: Mapping[str, KclusterError]) -> KclusterError:

@@ -10,9 +10,12 @@ from typing import Any, cast
 
 import pytest
 
+from kcluster.clients import host_scripts
 from kcluster.clients.ssh import CommandResult, Connections
 from kcluster.errors import KclusterError, RefusedError, UnreachableError
 from kcluster.facts import hosts as looking
+from kcluster.model.cluster import Cluster
+from kcluster.model.host import Host
 from kcluster.model.observed import ObservedHost
 from tests.unit.plan.observed_hosts import BROKERS, OLD
 
@@ -49,15 +52,20 @@ def test_the_java_of_the_environment_is_the_one_looked_for() -> None:
     assert looking.host_query(cluster, BROKERS[0].host)["java_home"] == "/opt/java"
 
 
+def program(cluster: Cluster, host: Host) -> str:
+    """What a host runs."""
+    return host_scripts.program("observe_host", looking.host_query(cluster, host))
+
+
 def test_whatever_stands_in_a_path_stays_data() -> None:
     evil = replace(BROKERS[0], data_dirs=('/x\'); import os; os._exit(9) #\n"""\\',))
-    script = looking.observe_script(replace(OLD, brokers=(evil,)), evil.host)
+    script = program(replace(OLD, brokers=(evil,)), evil.host)
     done = subprocess.run([sys.executable, "-IS", "-"], input=script, capture_output=True, text=True, check=True)
     assert isinstance(look(CommandResult(0, done.stdout, "")), ObservedHost)
 
 
 def test_a_login_that_greets_does_not_hide_the_answer() -> None:
-    script = looking.observe_script(OLD, OLD.hosts[0])
+    script = program(OLD, OLD.hosts[0])
     done = subprocess.run([sys.executable, "-IS", "-"], input=script, capture_output=True, text=True, check=True)
     seen = look(CommandResult(0, f"Welcome!\n\n{done.stdout}", ""))
     assert isinstance(seen, ObservedHost)

@@ -29,13 +29,12 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
 
 
 @pytest.fixture
-def guards(plugin: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The guards of a host whose system is a folder."""
-    found = plugin("module_utils.guards")
-    monkeypatch.setattr(found, "ROOT", str(tmp_path / "system"))
+def disks(plugin: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """What judges the disks of a host whose system is a folder."""
+    monkeypatch.setattr(plugin("module_utils.mounts"), "ROOT", str(tmp_path / "system"))
     for folder in ("etc/systemd/system", "proc/self"):
         (tmp_path / "system" / folder).mkdir(parents=True)
-    return found
+    return plugin("module_utils.disk_identity")
 
 
 @pytest.fixture

@@ -77,13 +77,36 @@ def test_what_cannot_be_made_safe_is_accepted_as_users_of_the_playbook_can(gate:
         gate("h1", hopeless, part="brokers", moment="before")
 
 
-def test_a_word_it_does_not_know_is_refused(gate: Callable[..., Any]) -> None:
+def test_an_argument_it_does_not_know_is_refused(gate: Callable[..., Any]) -> None:
     from ansible.errors import AnsibleActionFail
 
-    with pytest.raises(AnsibleActionFail, match="unknown: kind"):
+    with pytest.raises(AnsibleActionFail, match="unknown argument: kind"):
         gate("h1", OpenGates(), part="brokers", moment="before", kind="broker")
-    with pytest.raises(AnsibleActionFail, match="moment is before or after"):
+    with pytest.raises(AnsibleActionFail, match="moment is one of next, before, after"):
         gate("h1", OpenGates(), part="brokers", moment="now")
+    with pytest.raises(AnsibleActionFail, match="name a node, or a part of the host: keepers, brokers"):
+        gate("h1", OpenGates(), part="kafka", moment="before")
+
+
+def test_the_next_node_is_the_one_that_kcluster_restart_takes(gate: Callable[..., Any]) -> None:
+    restarted: list[str] = []
+    hosts = ["h1", "h2"]
+    while (found := gate("h1", OpenGates(), moment="next", hosts=hosts, restarted=restarted))["node"]:
+        assert found["node"] in found["left"]
+        assert gate(found["host"], OpenGates(), node=found["node"], moment="before")["unit"] == found["unit"]
+        restarted.append(found["node"])
+    assert restarted[-2:] == ["broker-1", "broker-2"]  # broker-2 leads
+    assert sorted(restarted) == ["broker-1", "broker-2", "zookeeper-1", "zookeeper-2"]
+    assert found["left"] == []
+
+
+def test_what_cannot_be_made_safe_is_refused_before_the_first_node_is_named(gate: Callable[..., Any]) -> None:
+    from ansible.errors import AnsibleActionFail
+
+    hopeless = OpenGates(hopeless=(Reason("no copy to spare", ("t-0",), "more copies"),))
+    with pytest.raises(AnsibleActionFail, match="accept the gap with -e kafka_unsafe_partitions=true"):
+        gate("h1", hopeless, moment="next", hosts=["h1"])
+    assert gate("h1", hopeless, moment="next", hosts=["h1"], restarted=["zookeeper-1"])["node"] == "broker-1"
 
 
 def test_without_the_client_of_the_brokers_it_refuses_at_the_first_node_of_any_kind(
@@ -96,10 +119,10 @@ def test_without_the_client_of_the_brokers_it_refuses_at_the_first_node_of_any_k
         gate("h1", OpenGates(), part="keepers", moment="before")
 
 
-def test_its_documentation_names_its_words(plugin: Callable[[str], ModuleType]) -> None:
+def test_its_documentation_names_its_arguments(plugin: Callable[[str], ModuleType]) -> None:
     import yaml
 
-    assert set(yaml.safe_load(plugin("modules.gate").DOCUMENTATION)["options"]) == plugin("action.gate")._WORDS
+    assert set(yaml.safe_load(plugin("modules.gate").DOCUMENTATION)["options"]) == plugin("action.gate")._ARGUMENTS
 
 
 def test_gates_ask_as_the_inventory_says(plugin: Callable[[str], ModuleType]) -> None:

@@ -28,7 +28,7 @@ def host(plugin: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytes
 @pytest.fixture
 def wanted(tmp_path: Path, own: dict[str, str], monkeypatch: pytest.MonkeyPatch, host: ModuleType) -> dict[str, Any]:
     """What the inventory wants, for accounts that are there."""
-    monkeypatch.setattr(host, "give", lambda path, user, group, mode: os.chmod(path, mode))
+    monkeypatch.setattr(host, "give", lambda path, wanted: os.chmod(path, int(wanted["mode"], 8)))
     monkeypatch.setattr(host, "directory", _owned(host.directory, own))
     return {
         "user": own["owner"],
@@ -119,10 +119,12 @@ def test_a_host_without_java_or_with_an_old_one_is_left_as_it_was(
     host: ModuleType, wanted: dict[str, Any], tmp_path: Path
 ) -> None:
     nothing = {**wanted, "java_home": "", "path": str(tmp_path / "empty")}
-    with pytest.raises(host.HostError, match=r"there is no Java: Kafka 4.2.0 needs Java 17 or newer\ntry: install "):
+    with pytest.raises(
+        host.HostRefusedError, match=r"there is no Java: Kafka 4.2.0 needs Java 17 or newer\ntry: install "
+    ):
         host.ensure(nothing, False)
     old = {**wanted, "java_home": "", "path": java(tmp_path / "old", "1.8.0_392") + "/bin"}
-    with pytest.raises(host.HostError, match=r"Java 1.8.0_392 is too old: (?s:.*)kafka_install_java: true"):
+    with pytest.raises(host.HostRefusedError, match=r"Java 1.8.0_392 is too old: (?s:.*)kafka_install_java: true"):
         host.ensure(old, False)
     assert not (tmp_path / "opt").exists()
 
@@ -134,7 +136,7 @@ def test_java_that_will_be_installed_is_named_but_not_behind_a_java_home(
     told = host.ensure(missing, True)
     assert told["java_package"] in told["msg"]
     assert f"package {told['java_package']}\n" in told["diff"][0]["after"]
-    with pytest.raises(host.HostError, match=r"there is no Java in /nowhere .*\ntry: correct JAVA_HOME"):
+    with pytest.raises(host.HostRefusedError, match=r"there is no Java in /nowhere .*\ntry: correct JAVA_HOME"):
         host.ensure({**missing, "java_home": "/nowhere"}, False)
 
 
@@ -152,7 +154,7 @@ def test_java_that_will_be_installed_is_named_but_not_behind_a_java_home(
 def test_the_package_fits_the_system_and_check_advises_the_same(
     host: ModuleType, release: dict[str, str], package: str
 ) -> None:
-    assert host.package("".join(f'{key}="{value}"\n' for key, value in release.items())) == package
+    assert host.java.package("".join(f'{key}="{value}"\n' for key, value in release.items())) == package
     assert system._install(host_facts.HostFacts(os=release)).split()[-1] == package
 
 
@@ -161,5 +163,5 @@ def test_a_file_where_a_directory_should_be_is_refused(
 ) -> None:
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc/kafka").write_text("not a directory")
-    with pytest.raises(host.HostError, match="is there and is not a directory"):
+    with pytest.raises(host.HostRefusedError, match="is not a directory"):
         host.ensure(wanted, False)

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from kcluster.clients import host_scripts
 from kcluster.releases import archive
 from tests.children import child
 
@@ -49,18 +50,23 @@ def install_dir(tmp_path: Path) -> Path:
     return tmp_path / "opt"
 
 
-def take_in(release: ModuleType, install_dir: Path, sent: bytes, told: bytes | None = None) -> None:
+def install(release: ModuleType, install_dir: Path, sent: bytes, told: bytes | None = None) -> None:
     """Send a tar; `told` is what it should be."""
     told = sent if told is None else told
-    release.take_in(io.BytesIO(sent), str(install_dir), NAME, hashlib.sha512(told).hexdigest(), len(told))
+    release.install(io.BytesIO(sent), str(install_dir), NAME, hashlib.sha512(told).hexdigest(), len(told))
 
 
 @contextmanager
 def receiver(install_dir: Path, tar: bytes, silence: int = 60) -> Iterator[subprocess.Popen[bytes]]:
     """The receiver as the action plugin starts it: its own text first, then the release, on standard input."""
-    text = Path(__file__).parents[3].joinpath("plugins/module_utils/release.py").read_bytes()
+    question = {
+        "install_dir": str(install_dir),
+        "name": NAME,
+        "sha512": hashlib.sha512(tar).hexdigest(),
+        "size": len(tar),
+    }
+    text = host_scripts.program("release", question, function="receive").encode()
     text = text.replace(b"SILENCE = 60", b"SILENCE = %d" % silence)
-    text += f"\nreceive({str(install_dir)!r}, {NAME!r}, {hashlib.sha512(tar).hexdigest()!r}, {len(tar)})\n".encode()
     code = f"import sys; exec(sys.stdin.buffer.read({len(text)}))"
     with child([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
         started.stdin.write(text)
@@ -113,8 +119,8 @@ def test_wrong_bytes_are_refused_with_both_hashes_and_nothing_is_left(
     right = tar.read_bytes()
     for position in (len(right) // 2, 100):  # in a file, and in a header
         wrong = right[:position] + b"X" + right[position + 1 :]
-        with pytest.raises(release.RefusedError, match=r"wrong SHA-512 .* nothing was installed") as caught:
-            take_in(release, install_dir, wrong, right)
+        with pytest.raises(release.HostRefusedError, match=r"wrong SHA-512 .* nothing was installed") as caught:
+            install(release, install_dir, wrong, right)
         assert hashlib.sha512(right).hexdigest() in str(caught.value)
         assert hashlib.sha512(wrong).hexdigest() in str(caught.value)
         assert os.listdir(install_dir) == []
@@ -125,8 +131,8 @@ def test_a_stream_that_breaks_off_is_refused_and_nothing_is_left(
 ) -> None:
     right = tar.read_bytes()
     for length in (0, 300, len(right) // 2, len(right) - 1):
-        with pytest.raises(release.RefusedError, match=rf"only in part, {length} of {len(right)} bytes"):
-            take_in(release, install_dir, right[:length], right)
+        with pytest.raises(release.HostRefusedError, match=rf"only in part, {length} of {len(right)} bytes"):
+            install(release, install_dir, right[:length], right)
         assert os.listdir(install_dir) == []
 
 
@@ -154,15 +160,17 @@ def test_a_full_disk_is_one_sentence_and_nothing_is_left(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(release.shutil, "copyfileobj", full)
-    with pytest.raises(release.RefusedError, match=rf"no space left in {install_dir} for {NAME}; nothing was install"):
-        take_in(release, install_dir, tar.read_bytes())
+    with pytest.raises(
+        release.HostRefusedError, match=rf"no space left in {install_dir} for {NAME}; nothing was install"
+    ):
+        install(release, install_dir, tar.read_bytes())
     assert os.listdir(install_dir) == []
 
 
 def test_a_current_that_is_not_a_link_is_left_alone(plugin: Callable[[str], ModuleType], install_dir: Path) -> None:
     (install_dir / "current").mkdir()
     release = plugin("module_utils.release")
-    with pytest.raises(release.RefusedError, match="is not a link"):
+    with pytest.raises(release.HostRefusedError, match="is not a link"):
         plugin("modules.release").ensure(str(install_dir), NAME, False)
 
 

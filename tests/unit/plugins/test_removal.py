@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kcluster.clients import host_scripts
 from kcluster.local import topology
 from kcluster.local.cluster_record import UpOrigin
 from kcluster.model.cluster import Cluster
@@ -20,14 +20,10 @@ META = "version=0\nbroker.id={id}\ncluster.id={cluster}\n"
 
 
 @pytest.fixture
-def on_host(project: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def on_host(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The code that runs on hosts; systemd's part only remembers what it was told."""
-    spec = importlib.util.spec_from_file_location("removal", project / "plugins/module_utils/removal.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.told = []  # type: ignore[attr-defined]
+    module = host_scripts.load("removal")
+    monkeypatch.setattr(module, "told", [], raising=False)
     monkeypatch.setattr(module, "systemctl", lambda *words, certain=True: module.told.append(words[0]))
     return module
 
@@ -101,20 +97,20 @@ def left(root: Path) -> list[str]:
 def test_data_that_is_ours_goes_and_its_directory_stays(on_host, asked, tmp_path):
     data = broker_data(tmp_path)
     files(tmp_path / "zk", {"myid": "1\n", "version-2/log.1": "", "version-2/snapshot.0": ""})
-    answer = on_host.take_away(asked())
+    answer = on_host.remove_all(asked())
     assert answer == {"removed": [f"the data in {tmp_path}/zk", f"the data in {data}"], "refused": []}
     assert (left(data), left(tmp_path / "zk")) == (["lost+found"], [])
 
 
 def test_data_stays_when_nobody_asks_for_its_end(on_host, asked, tmp_path):
     data = broker_data(tmp_path)
-    assert on_host.take_away(asked(delete_data=False)) == {"removed": [], "refused": []}
+    assert on_host.remove_all(asked(delete_data=False)) == {"removed": [], "refused": []}
     assert "meta.properties" in left(data)
 
 
 def test_a_run_that_only_asks_changes_nothing(on_host, asked, tmp_path):
     data = broker_data(tmp_path)
-    assert on_host.take_away(asked(), changing=False)["removed"] == [f"the data in {data}"]
+    assert on_host.remove_all(asked(), changing=False)["removed"] == [f"the data in {data}"]
     assert "meta.properties" in left(data)
 
 
@@ -169,14 +165,16 @@ def test_a_directory_that_is_not_surely_ours_is_left_whole(on_host, asked, tmp_p
     data = broker_data(tmp_path)
     spoil(data)
     before = sorted(tmp_path.rglob("*"))
-    assert on_host.take_away(asked())["refused"] == [f"{data} {why}"]
+    assert on_host.remove_all(asked())["refused"] == [f"{data} {why}"]
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_directory_with_a_mount_in_it_is_left_whole(on_host, asked, tmp_path, monkeypatch):
     data = broker_data(tmp_path)
-    monkeypatch.setattr(on_host, "mounts", lambda: ["/", f"{data}/orders-0", f"{data}-other"])
-    assert "something is mounted in it" in on_host.take_away(asked())["refused"][0]
+    monkeypatch.setattr(
+        on_host, "mounts", lambda: [(point, "ext4") for point in ("/", f"{data}/orders-0", f"{data}-other")]
+    )
+    assert "something is mounted in it" in on_host.remove_all(asked())["refused"][0]
     assert "orders-0" in left(data)
 
 
@@ -191,9 +189,9 @@ def test_a_run_that_was_interrupted_can_be_taken_up_again(on_host, asked, tmp_pa
 
     monkeypatch.setattr(on_host, "remove", dies)
     with pytest.raises(KeyboardInterrupt):
-        on_host.take_away(asked())
+        on_host.remove_all(asked())
     monkeypatch.setattr(on_host, "remove", removing)
-    assert on_host.take_away(asked())["refused"] == []
+    assert on_host.remove_all(asked())["refused"] == []
     assert left(data) == ["lost+found"]
 
 
@@ -204,7 +202,7 @@ def test_the_log_of_zookeeper_goes_before_the_file_that_says_whose_it_is(on_host
     )
     files(tmp_path / "zk", {"myid": "1\n", "version-2/snapshot.0": ""})
     files(tmp_path / "zklog", {"version-2/log.1": ""})
-    removed = on_host.take_away({**told, "delete_data": True})["removed"]
+    removed = on_host.remove_all({**told, "delete_data": True})["removed"]
     assert len(removed) == 2
     assert (left(tmp_path / "zk"), left(tmp_path / "zklog")) == ([], [])
 
@@ -217,21 +215,21 @@ def test_what_is_ours_leaves_the_folders_and_what_is_not_keeps_them(on_host, ask
         tmp_path / "log",
         {"server.log": "", "server.log.3": "", "kafka-gc.log.0": "", "zookeeper.log": "", "auth.log": ""},
     )
-    on_host.take_away(asked(DestroyPart.HOST))
+    on_host.remove_all(asked(DestroyPart.HOST))
     assert (left(tmp_path / "etc"), left(tmp_path / "log")) == (["tls"], ["auth.log"])
     assert not (tmp_path / "opt").exists()
-    assert on_host.take_away(asked(DestroyPart.HOST))["removed"] == []
+    assert on_host.remove_all(asked(DestroyPart.HOST))["removed"] == []
 
 
 def test_units_stop_before_they_are_removed_and_another_clusters_unit_ends_it(on_host, asked, tmp_path):
     unit = tmp_path / "kafka.service"
     files(tmp_path, {"kafka.service": "[Unit]\nDescription=Kafka broker 1 of c\n"})
-    assert on_host.take_away(asked(DestroyPart.BROKERS))["removed"] == ["the unit kafka"]
+    assert on_host.remove_all(asked(DestroyPart.BROKERS))["removed"] == ["the unit kafka"]
     assert on_host.told == ["stop", "disable", "daemon-reload", "reset-failed"]
     assert not unit.exists()
     files(tmp_path, {"kafka.service": "[Unit]\nDescription=Kafka broker 1 of another\n"})
-    with pytest.raises(ValueError, match="'Kafka broker 1 of another', not 'Kafka broker 1 of c'"):
-        on_host.take_away(asked())
+    with pytest.raises(on_host.HostRefusedError, match="'Kafka broker 1 of another', not 'Kafka broker 1 of c'"):
+        on_host.remove_all(asked())
     assert unit.exists()
 
 
@@ -245,7 +243,7 @@ def test_what_a_node_does_until_its_end_is_seen(on_host, asked, tmp_path, monkey
             files(data, {"orders-7/00000000000000000000.log": ""})
 
     monkeypatch.setattr(on_host, "systemctl", ends)
-    on_host.take_away(asked(DestroyPart.BROKERS))
+    on_host.remove_all(asked(DestroyPart.BROKERS))
     assert left(data) == ["lost+found"]
 
 
@@ -263,12 +261,12 @@ def test_what_executors_left_goes_by_its_names_and_what_else_is_there_keeps_it_a
         "scratch/spark-0b2fbd0e-1c2d-4e5f-8a9b-0123456789ab/executor-1/blockmgr-1/0c/temp": "",
     }
     files(Path(work), {**executors, "jobs/photos/one.jpg": ""})
-    answer = on_host.take_away(told)
+    answer = on_host.remove_all(told)
     assert answer == {"removed": [], "refused": [f"{work} holds what is not the cluster's: jobs"]}
     assert left(Path(work)) == ["jobs", "scratch"]
     (Path(work) / "jobs/photos/one.jpg").unlink()
     (Path(work) / "jobs/photos").rmdir()
-    assert on_host.take_away(told) == {"removed": [f"the data in {work}"], "refused": []}
+    assert on_host.remove_all(told) == {"removed": [f"the data in {work}"], "refused": []}
     assert left(Path(work)) == []
 
 

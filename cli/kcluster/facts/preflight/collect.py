@@ -6,13 +6,12 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kcluster.clients import host_scripts
 from kcluster.config.file_paths import data_dirs, paths
 from kcluster.errors import KclusterError
 from kcluster.facts.preflight import disks, host_facts, network, port_matrix, system
-from kcluster.remote import check_network
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import CommandResult, Connections
@@ -23,13 +22,6 @@ PATIENCE, MORE_PATIENCE = 2.0, 10.0
 """Seconds for which a host knocks again at a door that is shut: all begin at the same time, more or less."""
 COMMAND = "command -v python3 >/dev/null || exit 127; exec python3 -IS -"
 """Without the packages of the host, which would only slow it down."""
-_DRIVER = """import json, sys
-if sys.version_info < (3, 8):
-    print(json.dumps({{"python": ".".join(map(str, sys.version_info[:3]))}}))
-    sys.exit()
-exec(compile({source!r}, "kcluster-check", "exec"))
-main(json.loads({wanted!r}))
-"""
 
 
 @dataclass
@@ -47,7 +39,9 @@ class PreflightFacts:
 def collect(cluster: Cluster, connections: Connections) -> PreflightFacts:
     """Ask every host of the cluster everything."""
     told = PreflightFacts()
-    wanted = {host.name: script("check", host_query(cluster, host.name)) for host in cluster.every_host}
+    wanted = {
+        host.name: host_scripts.program("preflight_host", host_query(cluster, host.name)) for host in cluster.every_host
+    }
     for name, answer in _round(told, connections, wanted).items():
         told.hosts[name] = host_facts.host(answer)
     again = {
@@ -65,8 +59,12 @@ def _knock(told: PreflightFacts, cluster: Cluster, connections: Connections, pat
     questions = {
         name: {**asked, "patience": patience} for name, asked in port_matrix.questions(cluster, told.hosts).items()
     }
-    scripts = {name: script("check_network", asked) for name, asked in questions.items() if name != port_matrix.HERE}
-    here = check_network.knocks(questions[port_matrix.HERE])
+    scripts = {
+        name: host_scripts.program("preflight_network", asked)
+        for name, asked in questions.items()
+        if name != port_matrix.HERE
+    }
+    here = host_scripts.load("preflight_network").attempts(questions[port_matrix.HERE])
     for name, answer in _round(told, connections, scripts).items():
         told.networks[name] = host_facts.network(answer)
     told.networks[port_matrix.HERE] = host_facts.NetworkFacts(
@@ -91,12 +89,6 @@ def host_query(cluster: Cluster, name: str) -> dict[str, Any]:
         "addresses": any(network.own_address(node) for node in nodes),
         "users": sorted({node.places.user for node in nodes}),
     }
-
-
-def script(name: str, wanted: Mapping[str, Any]) -> str:
-    """A program for `python3 -`: one of the scripts for hosts, with its question; an old Python tells its version."""
-    source = (Path(__file__).parents[2] / "remote" / f"{name}.py").read_text()
-    return _DRIVER.format(source=source, wanted=json.dumps(wanted))
 
 
 def _round(told: PreflightFacts, connections: Connections, scripts: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -131,10 +123,8 @@ def _read(told: PreflightFacts, name: str, answer: CommandResult) -> dict[str, A
     if answer.code == 127 and not answer.stdout:
         told.no_python[name] = "there is no python3"
     elif answer.code:
-        told.no_python[name] = f"python3 ended with {answer.code}: {(answer.stderr.splitlines() or ['no word'])[-1]}"
+        reason = (answer.stderr.splitlines() or ["no message"])[-1]
+        told.no_python[name] = f"python3 ended with {answer.code}: {reason}"
     else:
-        found: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
-        if "begun" in found:
-            return found
-        told.no_python[name] = f"Python {found['python']}"
+        return dict(json.loads(answer.stdout.splitlines()[-1]))  # a login may greet with lines before
     return None

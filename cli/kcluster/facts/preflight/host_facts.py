@@ -121,7 +121,7 @@ class ClockSkew:
 
 
 def host(told: Mapping[str, Any]) -> HostFacts:
-    """The fact sheet of a host, from what `remote/check.py` printed."""
+    """The fact sheet of a host, from what `preflight_host.py` printed."""
     return HostFacts(
         **{key: told[key] for key in ("python", "os", "systemd", "root", "startup", "memory", "kernel", "accounts")},
         java={home: JavaFacts(**found) if found else None for home, found in told["java"].items()},
@@ -143,7 +143,7 @@ def host(told: Mapping[str, Any]) -> HostFacts:
 
 
 def network(told: Mapping[str, Any]) -> NetworkFacts:
-    """What `remote/check_network.py` printed."""
+    """What `preflight_network.py` printed."""
     return NetworkFacts(
         begun=told["begun"],
         ended=told["ended"],

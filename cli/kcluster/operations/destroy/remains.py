@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kcluster import paths
+from kcluster.clients import host_scripts
 from kcluster.errors import ExitCode, KclusterError, RefusedError
 from kcluster.model.finding import some
 from kcluster.operations.destroy.survey import DestroyPart, another, common_id, survey_query
@@ -16,8 +16,6 @@ from kcluster.results import Block, Cell, Grid, Result, Tone
 if TYPE_CHECKING:
     from kcluster.clients.ssh import CommandResult, Connections
     from kcluster.model.cluster import Cluster
-
-_COMMAND = "python3 -IS -"
 
 
 @dataclass(frozen=True)
@@ -127,17 +125,11 @@ def seen(cluster: Cluster, hosts: Connections, *, delete_data: bool) -> Remains:
 
 def _surveys(cluster: Cluster, hosts: Connections) -> dict[str, dict[str, Any]]:
     scripts = {
-        host.name: _script({**survey_query(cluster, host, list(DestroyPart)), "sizes": True})
+        host.name: host_scripts.program("removal", {**survey_query(cluster, host, list(DestroyPart)), "sizes": True})
         for host in cluster.every_host
     }
-    answers = hosts.run(_COMMAND, stdin=scripts, only=list(scripts), become=True, within=600.0)
+    answers = hosts.run(host_scripts.COMMAND, stdin=scripts, only=list(scripts), become=True, within=600.0)
     return {host: _understood(host, answer) for host, answer in answers.items()}
-
-
-def _script(asked: Mapping[str, Any]) -> str:
-    """The very code that takes away later, asked only to look."""
-    text = (paths.project() / "plugins/module_utils/removal.py").read_text()
-    return f"{text}\nimport json\nprint(json.dumps(survey(json.loads({json.dumps(asked)!r}))))\n"
 
 
 def _understood(host: str, answer: CommandResult | KclusterError) -> dict[str, Any]:

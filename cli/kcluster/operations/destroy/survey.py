@@ -110,10 +110,10 @@ def _node(software: Software, node: Node) -> dict[str, Any]:
 def _data(node: Node) -> list[dict[str, Any]]:
     known = {"id": str(node.id)}
     if isinstance(node, Server):
-        zookeeper = {**known, "identity": f"{node.data_dir}/myid", "keys": ["myid"], "ours": list(_ZOOKEEPER_DATA)}
+        zookeeper = {**known, "identity": f"{node.data_dir}/myid", "ours": list(_ZOOKEEPER_DATA)}
         zookeeper["inside"] = list(_ZOOKEEPER_STORE)
         return [{**zookeeper, "path": path} for path in file_paths.data_dirs(node)]
-    kafka = {**known, "keys": ["node.id", "broker.id"], "ours": list(_KAFKA_DATA), "inside": list(_KAFKA_REPLICA)}
+    kafka = {**known, "ours": list(_KAFKA_DATA), "inside": list(_KAFKA_REPLICA)}
     return [{**kafka, "path": path, "identity": f"{path}/meta.properties"} for path in file_paths.data_dirs(node)]
 
 
@@ -125,7 +125,7 @@ def _left_by(engine: SparkCluster, node: Node) -> list[dict[str, Any]]:
     return [] if engine.keepers else [remembered]
 
 
-_NAMELESS = {"id": "", "identity": "", "keys": []}
+_NAMELESS = {"id": "", "identity": ""}
 
 
 def _state(node: Node) -> str:

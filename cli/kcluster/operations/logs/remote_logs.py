@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from kcluster import remote as scripts
+from kcluster.clients import host_scripts
 from kcluster.config import file_paths
 from kcluster.errors import KclusterError, RefusedError, UnreachableError
 from kcluster.local.node_log import main_log
@@ -20,8 +19,6 @@ from kcluster.rollout.node_selection import select_nodes
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import CommandResult, Connections
-
-_COMMAND = "python3 -IS -"
 
 
 def remote(
@@ -36,8 +33,8 @@ def remote(
         host: {"nodes": [_asked(each) for each in nodes if each.host.name == host], "lines": lines, "journal": journal}
         for host in dict.fromkeys(each.host.name for each in nodes)
     }
-    texts = {host: _script("last", question) for host, question in asked.items()}
-    answers = hosts.run(_COMMAND, stdin=texts, only=list(asked), become=True)
+    texts = {host: host_scripts.program("read_logs", question, function="last") for host, question in asked.items()}
+    answers = hosts.run(host_scripts.COMMAND, stdin=texts, only=list(asked), become=True)
     told = {host: _understood(host, answer) for host, answer in answers.items()}
     problems = [found for found in told.values() if isinstance(found, KclusterError)]
     if len(problems) == len(asked):
@@ -49,12 +46,6 @@ def remote(
 
 def _asked(node: Node) -> dict[str, Any]:
     return {"name": node.name, "path": str(main_log(node)), "unit": file_paths.UNITS[node.kind]}
-
-
-def _script(function: str, question: Mapping[str, Any]) -> str:
-    """The script for a host, with what is asked for in its last line, as a literal: whatever stands in it is data."""
-    text = (Path(scripts.__path__[0]) / "logs.py").read_text()
-    return f"{text}\n{function}(json.loads({json.dumps(question)!r}))\n"
 
 
 def _understood(host: str, answer: CommandResult | KclusterError) -> dict[str, Any] | KclusterError:
@@ -73,7 +64,10 @@ def _following(
     hosts: Connections, asked: Mapping[str, dict[str, Any]], said: Mapping[str, dict[str, Any]]
 ) -> Callable[[], Iterator[LogLine]]:
     """Whatever the nodes write after their last lines."""
-    texts = {host: _script("follow", _after(asked[host], found)) for host, found in said.items()}
+    texts = {
+        host: host_scripts.program("read_logs", _after(asked[host], found), function="follow")
+        for host, found in said.items()
+    }
     return lambda: _coming(hosts, texts)
 
 
@@ -104,7 +98,7 @@ def _coming(hosts: Connections, texts: Mapping[str, str]) -> Iterator[LogLine]:
 def _follow(hosts: Connections, host: str, text: str, tell: Callable[[LogLine | KclusterError], None]) -> None:
     """Tell each line of a host, and in the end why there are no more."""
     try:
-        with hosts.start(host, _COMMAND, become=True) as running:
+        with hosts.start(host, host_scripts.COMMAND, become=True) as running:
             running.finish(text)
             for piece in running.lines():
                 if piece.text and not piece.error:

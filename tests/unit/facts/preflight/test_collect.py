@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from kcluster.clients import host_scripts
 from kcluster.clients.ssh import CommandResult
 from kcluster.errors import KclusterError, UnreachableError, UsageError
 from kcluster.facts.preflight import collect
 from kcluster.facts.preflight.port_matrix import HERE
 from kcluster.model.cluster import Cluster
 from kcluster.operations.check import check
-from kcluster.remote.check_network import ProbeResult
 
 Play = Callable[[str, str], CommandResult | KclusterError]
 
@@ -25,7 +25,7 @@ Play = Callable[[str, str], CommandResult | KclusterError]
 @pytest.fixture(autouse=True)
 def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
     """This machine itself reaches every host, without trying."""
-    monkeypatch.setattr(ProbeResult, "knock", lambda self: "")
+    monkeypatch.setattr(host_scripts.load("preflight_network").ProbeResult, "connect", lambda self: "")
 
 
 def real(script: str) -> CommandResult:
@@ -86,12 +86,15 @@ def test_each_way_to_fail_is_told_apart_and_the_second_round_asks_only_the_other
 @pytest.mark.parametrize(
     ("answer", "found"),
     [
-        (CommandResult(0, '{"python": "3.6.8"}\n', ""), "Python 3.6.8"),
+        (
+            CommandResult(1, "", "Python 3.6.8 is too old: 3.8 or newer is needed\n"),
+            "python3 ended with 1: Python 3.6.8 is too old: 3.8 or newer is needed",
+        ),
         (
             CommandResult(1, "", "Traceback\nModuleNotFoundError: No module named 'json'\n"),
             "python3 ended with 1: ModuleNotFoundError: No module named 'json'",
         ),
-        (CommandResult(1, "", ""), "python3 ended with 1: no word"),
+        (CommandResult(1, "", ""), "python3 ended with 1: no message"),
     ],
 )
 def test_a_python_that_is_not_enough_is_quoted(cluster: Cluster, answer: CommandResult, found: str) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from kcluster.clients import ports
-from kcluster.facts.preflight import collect, host_facts
+from kcluster.clients import host_scripts, ports
+from kcluster.facts.preflight import host_facts
 
 NOTHING: dict[str, Any] = {
     "directories": [],
@@ -30,14 +30,14 @@ NOTHING: dict[str, Any] = {
 
 
 def run(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
-    script = collect.script(name, wanted)
+    script = host_scripts.program(name, wanted)
     done = subprocess.run([sys.executable, "-IS", "-"], input=script, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     return dict(json.loads(done.stdout))
 
 
 def examined(**wanted: Any) -> host_facts.HostFacts:
-    return host_facts.host(run("check", NOTHING | wanted))
+    return host_facts.host(run("preflight_host", NOTHING | wanted))
 
 
 def test_a_host_tells_what_it_is() -> None:
@@ -107,7 +107,7 @@ def test_doors_open_only_for_those_who_are_expected() -> None:
         "own_names": ["127.0.0.1", "name.invalid"],
         "patience": 10.0,
     }
-    told = host_facts.network(run("check_network", wanted))
+    told = host_facts.network(run("preflight_network", wanted))
     assert told.knocks["127.0.0.1", port] == ""
     assert told.knocks["name.invalid", 9092].startswith("does not resolve")
     assert told.own_names == {"127.0.0.1": ("127.0.0.1",), "name.invalid": ()}
@@ -162,7 +162,7 @@ def network_of(port: int, expected: int = 1, patience: float = 0.5) -> host_fact
     """What a host says that opens one door and knocks at it itself."""
     door = {"port": port, "host": "127.0.0.1", "unit": "kafka.service", "expected": expected}
     asked = {"open": [door], "knock": [["127.0.0.1", port]], "once": [], "own_names": [], "patience": patience}
-    return host_facts.network(run("check_network", asked))
+    return host_facts.network(run("preflight_network", asked))
 
 
 def test_a_door_without_an_address_is_open_on_ipv4_and_ipv6() -> None:
@@ -171,13 +171,13 @@ def test_a_door_without_an_address_is_open_on_ipv4_and_ipv6() -> None:
     door = {"port": port, "host": "", "unit": "kafka.service", "expected": len(every)}
     knocks = [[address, port] for address in every]
     asked = {"open": [door], "knock": knocks, "once": [], "own_names": [], "patience": 1.0}
-    assert set(host_facts.network(run("check_network", asked)).knocks.values()) == {""}
+    assert set(host_facts.network(run("preflight_network", asked)).knocks.values()) == {""}
 
 
 def test_one_knock_tells_where_nobody_is_about_to_open() -> None:
     door = ["127.0.0.1", free_port()]
     told = host_facts.network(
-        run("check_network", {"open": [], "knock": [door], "once": [door], "own_names": [], "patience": 30.0})
+        run("preflight_network", {"open": [], "knock": [door], "once": [door], "own_names": [], "patience": 30.0})
     )
     assert told.knocks == {tuple(door): "refused"}
     assert told.ended - told.begun < 10
@@ -195,17 +195,4 @@ def test_a_door_that_cannot_be_opened_says_why() -> None:
             "own_names": [],
             "patience": 0,
         }
-        assert host_facts.network(run("check_network", wanted)).unopened == {port: "Address already in use"}
-
-
-def test_an_old_python_tells_its_version_and_runs_nothing() -> None:
-    script = collect.script("check", NOTHING).replace("(3, 8)", "(9, 0)", 1)
-    done = subprocess.run([sys.executable, "-"], input=script, capture_output=True, text=True, check=True)
-    assert set(json.loads(done.stdout)) == {"python"}
-
-
-@pytest.mark.parametrize("name", ["check", "check_network"])
-def test_the_scripts_are_python_3_8(project: Path, name: str) -> None:
-    import ast
-
-    ast.parse((project / f"cli/kcluster/remote/{name}.py").read_text(), feature_version=(3, 8))
+        assert host_facts.network(run("preflight_network", wanted)).unopened == {port: "Address already in use"}

@@ -1,21 +1,19 @@
-"""What the module is told of a node, and what its answer means."""
+"""For the action `node`: what its module is asked about a node, and what its answer means."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# First, because it makes the package importable.
-from ansible_collections.kcluster.kafka.plugins.plugin_utils.cluster import whose
-
-# isort: split
 from kcluster import render
+from kcluster.ansible_api import whose
 from kcluster.config.file_paths import OWN, UNITS, data_dirs
 from kcluster.model.cluster import Cluster, Part
 from kcluster.model.node import Kind, Node
 from kcluster.model.observed import ObservedFile, ObservedHost, ObservedNode, ObservedUnit
 from kcluster.model.quorum import Quorum
+from kcluster.plan.file_diff import hidden
 from kcluster.plan.pairs import Pair
 from kcluster.plan.restart_reasons import reasons
 from kcluster.render import RenderedFile, Role
@@ -46,7 +44,7 @@ class NodeRequest:
         return self.node.name
 
     @property
-    def told(self) -> dict[str, Any]:
+    def question(self) -> dict[str, Any]:
         """Everything the module needs to know."""
         node, places = self.node, self.node.places
         metadata = self.part.metadata if isinstance(self.part, Cluster) else None
@@ -66,7 +64,7 @@ class NodeRequest:
             "files": [self._file(file) for file in self.files],
             "format": isinstance(metadata, Quorum) and node.kind is not Kind.ZOOKEEPER,
             "cluster_id": metadata.cluster_id if isinstance(metadata, Quorum) else "",
-            "surroundings": {"PATH": _PATH, **_java(node)},
+            "environment": {"PATH": _PATH, **_java(node)},
         }
 
     def reasons(self, kept: Mapping[str, Any], before: Mapping[str, str | None]) -> tuple[str, ...]:
@@ -98,3 +96,23 @@ class NodeRequest:
 
 def _java(node: Node) -> dict[str, str]:
     return {name: node.environment[name] for name in ("JAVA_HOME",) if name in node.environment}
+
+
+def diff(nodes: Iterable[NodeRequest], differing: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
+    """What differs as Ansible shows it: texts with their secrets hidden, then owner, group and mode."""
+    files = {file.path: file for node in nodes for file in node.files}
+    for thing in differing:
+        path, file, now = thing["path"], files.get(thing["path"]), thing["attributes"]
+        if file and thing["text"] != file.text:
+            yield _entry(path if now else f"{path} ({thing['wanted']})", *_texts(file, thing["text"]))
+        if now != thing["wanted"] and (now or not file):
+            yield _entry(f"owner and mode of {path}", now and f"{now}\n", f"{thing['wanted']}\n")
+
+
+def _texts(file: RenderedFile, text: str | None) -> tuple[str, str]:
+    before, after = (one and f"{hidden(file.role, one).rstrip()}\n" for one in (text or "", file.text))
+    return (before, f"{after}(a secret changes)\n") if before == after else (before, after)
+
+
+def _entry(what: str, before: str, after: str) -> dict[str, str]:
+    return {"before_header": what, "after_header": what, "before": before, "after": after}

@@ -1,6 +1,6 @@
-"""Runs on every host at once, fed to `python3 -`: the port matrix of `kcluster check`, with doors of its own.
+"""The port matrix of `kcluster check`: runs on every host at once, with listeners on the ports that are still free.
 
-The control node has no doors; it knocks with the same code.
+The control node opens no listener; it connects with the same code.
 """
 
 from __future__ import annotations
@@ -15,49 +15,50 @@ from typing import Any
 
 CONNECT_SECONDS = 1.5
 GLANCE_SECONDS = 0.7
-"""How often a door that waits looks whether its unit has been started meanwhile: a JVM takes longer to its port."""
+"""How often a listener that waits checks whether its unit was started: a JVM takes longer to open its port."""
 RESTING = ("inactive", "failed")
 """The states in which a unit wants no port; in all others it has its ports, or is about to."""
 
 
-def network(wanted: dict[str, Any]) -> dict[str, Any]:
-    """Knock at every door of the others, and hold the own doors open until all of them have knocked."""
+def network(question: dict[str, Any]) -> dict[str, Any]:
+    """Connect to every endpoint of the others, and keep the own listeners open until all others have connected."""
     begun = time.time()
-    busy = those_wanting_ports({each["unit"] for each in wanted["open"]})
-    ending = begun + wanted["patience"] + 1
-    doors = [ProbeListener(each, ending, left_to_unit=each["unit"] in busy) for each in wanted["open"]]
-    knocking = knocks(wanted)
-    names = {name: resolved(name) for name in wanted["own_names"]}
-    found = [[knock.host, knock.port, knock.outcome()] for knock in knocking]
-    for door in doors:
-        door.join()
+    busy = starting_units({each["unit"] for each in question["open"]})
+    ending = begun + question["patience"] + 1
+    listeners = [ProbeListener(each, ending, left_to_unit=each["unit"] in busy) for each in question["open"]]
+    connecting = attempts(question)
+    names = {name: resolved(name) for name in question["own_names"]}
+    outcomes = [[each.host, each.port, each.outcome()] for each in connecting]
+    for listener in listeners:
+        listener.join()
     return {
         "begun": begun,
         "ended": time.time(),
         "own_names": names,
-        "unopened": {str(door.port): door.problem for door in doors if door.problem},
-        "starting": [door.port for door in doors if door.left_to_unit],
-        "knocks": found,
+        "unopened": {str(listener.port): listener.problem for listener in listeners if listener.problem},
+        "starting": [listener.port for listener in listeners if listener.left_to_unit],
+        "knocks": outcomes,
     }
 
 
-def knocks(wanted: dict[str, Any]) -> list[ProbeResult]:
-    """Begin to knock wherever it is wanted."""
+def attempts(question: dict[str, Any]) -> list[ProbeResult]:
+    """Begin to connect to every endpoint that is asked about."""
     now = time.time()
-    return [ProbeResult(each, now if each in wanted["once"] else now + wanted["patience"]) for each in wanted["knock"]]
+    once, patience = question["once"], question["patience"]
+    return [ProbeResult(each, now if each in once else now + patience) for each in question["knock"]]
 
 
-def those_wanting_ports(units: set[str]) -> set[str]:
-    """Which units run, or are about to: then their ports are their own to open."""
+def starting_units(units: set[str]) -> set[str]:
+    """The units that run, or are about to: they open their ports themselves."""
     names = sorted(units)
     if not names:
         return set()
     command = ["systemctl", "show", "--value", "-p", "ActiveState", *names]
     try:
-        told = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+        shown = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
     except OSError:
         return set()  # a host without systemd has no units
-    states = zip(names, told.split())  # noqa: B905  # before Python 3.10 it cannot be strict
+    states = zip(names, shown.split())  # before Python 3.10 it cannot be strict
     return {name for name, state in states if state not in RESTING}
 
 
@@ -70,7 +71,7 @@ def resolved(name: str) -> list[str]:
 
 
 class ProbeListener(threading.Thread):
-    """A listener for a port that nobody listens on yet, and whose unit does not want it."""
+    """A listener on a port that is free, and whose unit does not start."""
 
     def __init__(self, wanted: dict[str, Any], ending: float, *, left_to_unit: bool) -> None:
         super().__init__()
@@ -97,14 +98,14 @@ class ProbeListener(threading.Thread):
         return socket.create_server((self.host, self.port), family=family, backlog=64, dualstack_ipv6=both)
 
     def serve(self, listener: socket.socket) -> None:
-        """Answer each caller by hanging up."""
+        """Close each connection as soon as it is accepted."""
         callers = 0
         while callers < self.expected and time.time() < self.ending:
             listener.settimeout(max(0.01, min(GLANCE_SECONDS, self.ending - time.time())))
             try:
                 listener.accept()[0].close()
-            except socket.timeout:  # noqa: UP041  # before Python 3.10 it is not TimeoutError
-                self.left_to_unit = bool(those_wanting_ports({self.unit}))
+            except socket.timeout:  # before Python 3.10 it is not TimeoutError
+                self.left_to_unit = bool(starting_units({self.unit}))
                 if self.left_to_unit:
                     return
                 continue
@@ -112,7 +113,7 @@ class ProbeListener(threading.Thread):
 
 
 class ProbeResult(threading.Thread):
-    """One try after the other to reach a door, until it opens, stays silent, or the time is over."""
+    """One attempt after the other to connect, until one succeeds or times out, or the time is over."""
 
     def __init__(self, wanted: tuple[str, int], ending: float) -> None:
         super().__init__(daemon=True)
@@ -121,25 +122,25 @@ class ProbeResult(threading.Thread):
         self.start()
 
     def outcome(self) -> str:
-        """Why the door did not open, when that is certain; empty when it did."""
+        """Why no connection was made, when that is certain; empty when one was."""
         self.join()
         return self.problem
 
     def run(self) -> None:
-        """A refusal is tried again: the other host may not have opened its door yet."""
+        """Connect; a refusal is tried again, because the other host may not listen yet."""
         while True:
-            self.problem = self.knock()
+            self.problem = self.connect()
             if not self.problem.startswith("refused") or time.time() > self.ending:
                 return
             time.sleep(0.03)
 
-    def knock(self) -> str:
-        """Why the door does not open; empty when it does."""
+    def connect(self) -> str:
+        """Why the connection failed; empty when it did not."""
         try:
             socket.create_connection((self.host, self.port), CONNECT_SECONDS).close()
         except socket.gaierror as problem:
             return f"does not resolve: {problem.strerror}"
-        except socket.timeout:  # noqa: UP041  # before Python 3.10 it is not TimeoutError
+        except socket.timeout:  # before Python 3.10 it is not TimeoutError
             return "timed out"
         except ConnectionRefusedError:
             return "refused"
@@ -148,6 +149,6 @@ class ProbeResult(threading.Thread):
         return ""
 
 
-def main(wanted: dict[str, Any]) -> None:
+def main(question: dict[str, Any]) -> None:
     """One line of JSON for `kcluster`."""
-    print(json.dumps(network(wanted)))
+    print(json.dumps(network(question)))

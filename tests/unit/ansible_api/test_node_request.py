@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
 from kcluster import inventory
+from kcluster.ansible_api.node_request import NodeRequest, diff
 from kcluster.model.cluster import Cluster
 from kcluster.model.node import Layer
 from kcluster.render import Role
-
-Plugin = Callable[[str], ModuleType]
 
 
 @pytest.fixture
@@ -28,13 +24,13 @@ def cluster(project: Path) -> Cluster:
 
 
 @pytest.fixture
-def wanted(plugin: Plugin, cluster: Cluster) -> Any:
+def wanted(cluster: Cluster) -> NodeRequest:
     """The first broker as it shall be."""
-    return plugin("plugin_utils.node_request").NodeRequest.of(cluster, cluster.brokers[0])
+    return NodeRequest.of(cluster, cluster.brokers[0])
 
 
-def test_the_module_is_told_all_it_needs_as_plain_json(wanted: Any) -> None:
-    told = json.loads(json.dumps(wanted.told))
+def test_the_module_is_told_all_it_needs_as_plain_json(wanted: NodeRequest) -> None:
+    told = json.loads(json.dumps(wanted.question))
     assert (told["kind"], told["id"], told["unit"], told["format"]) == ("broker", 1, "kafka", True)
     assert told["release_dir"] == "/opt/kafka/kafka_2.13-3.9.2"
     owners = {file["path"]: (file["owner"], file["group"], file["mode"], file["kept"]) for file in told["files"]}
@@ -44,11 +40,11 @@ def test_the_module_is_told_all_it_needs_as_plain_json(wanted: Any) -> None:
     assert [folder["path"] for folder in told["directories"]] == ["/etc/kafka", "/var/log/kafka", "/var/lib/kafka"]
 
 
-def test_a_spark_worker_has_an_account_a_release_and_folders_of_its_own(plugin: Plugin, project: Path) -> None:
+def test_a_spark_worker_has_an_account_a_release_and_folders_of_its_own(project: Path) -> None:
     cluster = inventory.read(project / "tests/golden/spark/inventory.yml")
     assert cluster.engine
-    worker = plugin("plugin_utils.node_request").NodeRequest.of(cluster, cluster.engine.workers[1])
-    told = json.loads(json.dumps(worker.told))
+    worker = NodeRequest.of(cluster, cluster.engine.workers[1])
+    told = json.loads(json.dumps(worker.question))
     assert (told["name"], told["kind"], told["unit"]) == ("spark-worker-h4", "spark-worker", "spark-worker")
     assert (told["user"], told["release_dir"], told["format"]) == ("spark", "/opt/spark/spark-4.1.3", False)
     assert [folder["path"] for folder in told["directories"]] == ["/etc/spark", "/var/log/spark", "/data/spark"]
@@ -62,20 +58,11 @@ def test_a_spark_worker_has_an_account_a_release_and_folders_of_its_own(plugin: 
     assert reasons == ("spark.authenticate.secret (a secret changes)",)
 
 
-def test_a_part_that_is_not_there_is_answered_with_what_to_do(plugin: Plugin, cluster: Cluster) -> None:
-    reading = plugin("plugin_utils.cluster")
-    assert reading.part(cluster, {}) is cluster
-    with pytest.raises(reading.AnsibleActionFail, match="has no Spark\ntry: put hosts into the groups spark_master"):
-        reading.part(cluster, {"part": "spark"})
-    with pytest.raises(reading.AnsibleActionFail, match="there is no part flink"):
-        reading.part(cluster, {"part": "flink"})
-
-
-def test_a_process_that_was_started_with_this_needs_no_restart(wanted: Any) -> None:
+def test_a_process_that_was_started_with_this_needs_no_restart(wanted: NodeRequest) -> None:
     assert wanted.reasons({"release": "kafka_2.13-3.9.2", "files": {}}, {}) == ()
 
 
-def test_a_process_that_was_started_with_something_else_says_what(wanted: Any) -> None:
+def test_a_process_that_was_started_with_something_else_says_what(wanted: NodeRequest) -> None:
     config = next(file for file in wanted.files if file.role is Role.CONFIG)
     old = config.text.replace("node.id=1", "node.id=7").replace("geheim", "alt")
     reasons = wanted.reasons({"release": "kafka_2.13-3.9.1", "files": {config.path: old}}, {})
@@ -86,43 +73,23 @@ def test_a_process_that_was_started_with_something_else_says_what(wanted: Any) -
     assert "alt" not in str(reasons)
 
 
-def test_the_diff_shows_what_changes_and_no_secret(plugin: Plugin, wanted: Any) -> None:
-    node = plugin("action.node")
+def test_the_diff_shows_what_changes_and_no_secret(wanted: NodeRequest) -> None:
     config = next(file for file in wanted.files if file.role is Role.CONFIG)
     mode = "root:kafka 0640"
     thing = {"path": config.path, "attributes": mode, "wanted": mode}
-    (changed,) = node._diff([wanted], [{**thing, "text": config.text.replace("node.id=1", "node.id=7")}])
+    (changed,) = diff([wanted], [{**thing, "text": config.text.replace("node.id=1", "node.id=7")}])
     assert "node.id=7\n" in changed["before"]
     assert "node.id=1\n" in changed["after"]
-    (secret,) = node._diff([wanted], [{**thing, "text": config.text.replace("geheim", "alt")}])
+    (secret,) = diff([wanted], [{**thing, "text": config.text.replace("geheim", "alt")}])
     assert secret["after"] == secret["before"] + "(a secret changes)\n"
     shown = str([changed, secret])
     assert "geheim" not in shown
     assert "alt\n" not in shown
 
 
-def test_the_diff_of_a_new_file_names_its_owner_and_of_a_directory_too(plugin: Plugin, wanted: Any) -> None:
-    node = plugin("action.node")
+def test_the_diff_of_a_new_file_names_its_owner_and_of_a_directory_too(wanted: NodeRequest) -> None:
     new = {"path": "/etc/kafka/kafka.env", "attributes": "", "wanted": "root:kafka 0640", "text": None}
     folder = {"path": "/var/lib/kafka", "attributes": "root:root 0755", "wanted": "kafka:kafka 0750", "text": None}
-    file, directory = node._diff([wanted], [new, folder])
+    file, directory = diff([wanted], [new, folder])
     assert (file["after_header"], file["before"]) == ("/etc/kafka/kafka.env (root:kafka 0640)", "")
     assert (directory["before"], directory["after"]) == ("root:root 0755\n", "kafka:kafka 0750\n")
-
-
-@pytest.mark.parametrize("sources", [[], ["/nowhere/at/all"], ["a", "b"], ["h1,h2,"]])
-def test_a_cluster_is_described_in_one_inventory(plugin: Plugin, sources: list[str]) -> None:
-    with pytest.raises(Exception, match="kcluster reads the cluster from one inventory, a file or a folder"):
-        plugin("plugin_utils.cluster")._source({"ansible_inventory_sources": sources})
-
-
-def test_a_word_that_a_play_or_role_says_is_refused_instead_of_ignored(plugin: Plugin) -> None:
-    asked = plugin("plugin_utils.cluster")._no_words_of_plays
-    host, group = {"kafka_heap": "1g"}, {"kafka_config": {"num.io.threads": 8}}
-    data = {"all": {"children": ["kafka_broker"]}, "kafka_broker": {"vars": group}, "_meta": {"hostvars": {"h1": host}}}
-    play = {"inventory_hostname": "h1", **host, **group, "kafka_install_java": True, "kafka_node_kind": "broker"}
-    asked(play, data)
-    asked({**play, "kafka_heap": "1g\n"}, data)  # as Ansible opens a vaulted value that ends in a line break
-    for given in ({"kafka_heap": "2g"}, {"kafka_config": {"num.io.threads": 9}}, {"kafka_data_dirs": ["/d"]}):
-        with pytest.raises(Exception, match=f"{next(iter(given))}: given as a variable of a play.*\ntry: write it in"):
-            asked({**play, **given}, data)

@@ -1,4 +1,4 @@
-"""Runs on a host, fed to `python3 -` with the standard library only: tells what `kcluster check` must know of it."""
+"""Prints as one line of JSON what `kcluster check` must know of this host: `facts/preflight/collect.py` sends it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from ansible_collections.kcluster.kafka.plugins.module_utils import disk_identity, java
+from ansible_collections.kcluster.kafka.plugins.module_utils.files import listed, nearest, read
+from ansible_collections.kcluster.kafka.plugins.module_utils.mounts import missing_mount, mount_of
+from ansible_collections.kcluster.kafka.plugins.module_utils.unit_owner import description
+
 SAMPLES, SAMPLE_SECONDS = 30, 1.0
-SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def examine(wanted: dict[str, Any]) -> dict[str, Any]:
@@ -27,13 +31,13 @@ def examine(wanted: dict[str, Any]) -> dict[str, Any]:
         "python": ".".join(map(str, sys.version_info[:3])),
         "os": dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', text("/etc/os-release"), re.M)),
         "systemd": os.path.isdir("/run/systemd/system"),
-        "java": {home: java(home) for home in wanted["java_homes"]},
+        "java": {home: java_facts(home) for home in wanted["java_homes"]},
         "memory": memory(),
         "swaps": [line.split()[0] for line in text("/proc/swaps").splitlines()[1:]],
         "kernel": {key: text("/proc/sys/" + key).strip() for key in wanted["kernel"]},
         "huge_pages": re.findall(r"\[(\w+)\]", text("/sys/kernel/mm/transparent_hugepage/enabled")),
         "directories": {path: directory(path) for path in wanted["directories"]},
-        "units": {path: "".join(re.findall("^Description=.*", text(path), re.M)) for path in wanted["units"]},
+        "units": {path: description(path) or "" for path in wanted["units"]},
         "ports": held(wanted["ports"]),
         "addresses": addresses() if wanted["addresses"] else [],
         "accounts": {user: account(user) for user in wanted["users"]},
@@ -43,12 +47,8 @@ def examine(wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def text(path: str) -> str:
-    """What a file says; nothing when it cannot be read."""
-    try:
-        with open(path, errors="replace") as file:
-            return file.read()
-    except OSError:
-        return ""
+    """The text of a file; empty when it cannot be read."""
+    return read(path) or ""
 
 
 def since_login() -> float | None:
@@ -74,28 +74,10 @@ def memory() -> int:
     return min(total, int(limit)) if limit.isdigit() else total
 
 
-def java(home: str) -> dict[str, str] | None:
-    """Where a unit would find Java, and its version; the `release` file tells it without starting a JVM."""
-    places = [os.path.join(home, "bin")] if home else SYSTEM_PATH.split(":")
-    programs = [os.path.join(place, "java") for place in places]
-    program = next((each for each in programs if os.access(each, os.X_OK)), None)
-    if program is None:
-        return None
-    place = os.path.dirname(os.path.dirname(os.path.realpath(program)))
-    found = re.search(r'^JAVA_VERSION="(.+)"', text(os.path.join(place, "release")), re.M)
-    found = found or re.search(r'version "(.+?)"', spoken([program, "-version"]))
-    return {"program": program, "version": found.group(1) if found else ""}
-
-
-def spoken(command: list[str]) -> str:
-    """What a program says, on either stream."""
-    import subprocess  # a tenth of the whole run, and most hosts need no program
-
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode(errors="replace")
+def java_facts(home: str) -> dict[str, str] | None:
+    """The Java that a unit would start, and its version; None when there is none."""
+    program = java.program(home)
+    return {"program": program, "version": java.version(program)} if program else None
 
 
 def account(user: str) -> int | None:
@@ -109,76 +91,24 @@ def account(user: str) -> int | None:
 def directory(path: str) -> dict[str, Any]:
     """A data directory, or the nearest one above it that is there, and the disk below it."""
     there = nearest(path)
-    disk, meta = os.statvfs(there), text(path + "/meta.properties")
-    mount, kind = mounted(there)
+    disk = os.statvfs(there)
+    mount, filesystem = mount_of(there)
     return {
         "exists": os.path.isdir(path),
         "nearest": there,
         "owner": os.stat(path).st_uid if os.path.isdir(path) else None,
         "mount": mount,
-        "filesystem": kind,
+        "filesystem": filesystem,
         "unmounted": missing_mount(path),
         "read_only": bool(disk.f_flag & os.ST_RDONLY),
         "free": disk.f_bavail * disk.f_frsize,
         "total": disk.f_blocks * disk.f_frsize,
         "free_inodes": disk.f_favail,
         "inodes": disk.f_files,
-        "entries": sorted(os.listdir(path)) if os.path.isdir(path) else [],
-        "meta": dict(line.strip().split("=", 1) for line in meta.splitlines() if re.match(r"\s*[\w.]+=", line)),
-        "myid": text(path + "/myid").strip(),
+        "entries": listed(path),
+        "meta": disk_identity.meta(path),
+        "myid": disk_identity.myid(path),
     }
-
-
-def nearest(path: str) -> str:
-    """The path, or the nearest directory above it that is there."""
-    while not os.path.isdir(path):
-        path = os.path.dirname(path)
-    return path
-
-
-def within(path: str, folder: str) -> bool:
-    """Whether a path is a folder or lies in it."""
-    return (path + "/").startswith(folder.rstrip("/") + "/")
-
-
-def mounts() -> Iterator[tuple[str, str]]:
-    """Every mount as its point and its file system, in the order they were made."""
-    for line in text("/proc/self/mountinfo").splitlines():
-        before, _, after = line.partition(" - ")
-        yield unescaped(before.split()[4]), after.split()[0]
-
-
-def unescaped(word: str) -> str:
-    """A path as it is, from the spelling of fstab and mountinfo."""
-    return re.sub(r"\\(\d{3})", lambda found: chr(int(found.group(1), 8)), word)
-
-
-def mounted(path: str) -> tuple[str, str]:
-    """The mount a path lies on: the deepest, and of several at one point the last."""
-    real = os.path.realpath(path)
-    found = [each for each in mounts() if within(real, each[0])]
-    return max(reversed(found), key=lambda each: len(each[0])) if found else ("/", "")
-
-
-def missing_mount(path: str) -> str:
-    """A mount point above the path that fstab or a unit promises and that is not mounted; empty when all are."""
-    there = {point for point, _ in mounts()}
-    promised = [point for point in promises() if within(path, point) and point != "/"]
-    return next((point for point in sorted(promised, key=len) if point not in there), "")
-
-
-def promises() -> Iterator[str]:
-    """The mount points that fstab and mount units name."""
-    for line in text("/etc/fstab").splitlines():
-        words = line.split()
-        if len(words) > 1 and not words[0].startswith("#") and words[1].startswith("/"):
-            yield unescaped(words[1]).rstrip("/") or "/"
-    folder = "/etc/systemd/system"
-    for name in os.listdir(folder) if os.path.isdir(folder) else []:
-        if name.endswith(".mount"):
-            found = re.search(r"^Where=(.+)$", text(os.path.join(folder, name)), re.M)
-            if found:
-                yield found.group(1).strip().rstrip("/")
 
 
 class Probe:
@@ -286,7 +216,7 @@ def unit(process: int) -> str:
 
 def addresses() -> list[str]:
     """The addresses of this host."""
-    answer = spoken(["ip", "-o", "addr"])
+    answer = java.output(["ip", "-o", "addr"])
     return sorted(set(re.findall(r"\binet6? ([0-9a-fA-F.:]+)", answer)))
 
 

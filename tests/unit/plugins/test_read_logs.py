@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from kcluster.remote import logs
+from kcluster.clients import host_scripts
+
+logs = host_scripts.load("read_logs")
 
 
 @pytest.fixture

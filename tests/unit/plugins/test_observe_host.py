@@ -1,4 +1,4 @@
-"""The script that looks at a host, run on this one."""
+"""The script that observes a host, run on this one."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from typing import Any
 
 import pytest
 
-from kcluster import paths, remote
-from kcluster.remote import look
+from kcluster.clients import host_scripts
 
-ROLE = paths.project() / "plugins/module_utils/host.py"
-SCRIPT = Path(remote.__path__[0]) / "look.py"
+observe_host = host_scripts.load("observe_host")
+files = host_scripts.load("files")
 
 
 def question(folder: Path, **given: Any) -> dict[str, Any]:
     return {
         "install_dir": str(folder / "opt"),
-        "role": ROLE.read_text(),
         "preparation": {
             "user": "nobody",
             "group": "no-such-group",
@@ -44,7 +42,7 @@ def node(files: list[Path], directories: list[Path]) -> dict[str, Any]:
 
 
 def test_it_runs_alone_in_an_isolated_python(tmp_path: Path) -> None:
-    text = f"{SCRIPT.read_text()}\nsay(json.loads({json.dumps(question(tmp_path))!r}))\n"
+    text = host_scripts.program("observe_host", question(tmp_path))
     done = subprocess.run([sys.executable, "-IS", "-"], input=text, capture_output=True, text=True, check=True)
     told = json.loads(done.stdout)
     assert told["python"] == ".".join(map(str, sys.version_info[:3]))
@@ -60,13 +58,13 @@ def test_files_and_directories_that_are_there_are_told_with_their_owners(tmp_pat
     data.mkdir()
     (data / "meta.properties").write_text("#\n#Wed Nov 18\nversion=0\nbroker.id=1\ncluster.id=x==\n")
     (data / "myid").write_text("3\n")
-    found = look.look(question(tmp_path, nodes=[node([file, tmp_path / "no"], [data, tmp_path / "gone"])]))
+    found = observe_host.observe(question(tmp_path, nodes=[node([file, tmp_path / "no"], [data, tmp_path / "gone"])]))
     (seen,) = found["nodes"].values()
     assert list(seen["files"]) == [str(file)]
     assert seen["files"][str(file)]["text"] == "a=1\r\n"
-    assert seen["files"][str(file)]["attributes"] == f"{look.owner(os.getuid())}:{look.group(os.getgid())} 0640"
+    assert seen["files"][str(file)]["attributes"] == f"{files.owner(os.getuid())}:{files.group(os.getgid())} 0640"
     (directory,) = seen["directories"].values()
-    assert directory["attributes"].startswith(f"{look.owner(os.getuid())}:")
+    assert directory["attributes"].startswith(f"{files.owner(os.getuid())}:")
     assert directory["meta"] == {"version": "0", "broker.id": "1", "cluster.id": "x=="}
     assert directory["myid"] == "3"
     assert not directory["empty"]
@@ -76,25 +74,25 @@ def test_files_and_directories_that_are_there_are_told_with_their_owners(tmp_pat
 
 def test_what_would_be_prepared_is_told_and_not_done(tmp_path: Path) -> None:
     (tmp_path / "config").mkdir(mode=0o700)
-    told = look.look(question(tmp_path))["preparation"]
-    me = f"{look.owner(os.getuid())}:{look.group(os.getgid())}"
+    told = observe_host.observe(question(tmp_path))["preparation"]
+    me = f"{files.owner(os.getuid())}:{files.group(os.getgid())}"
     changes = {what: (before, after) for what, before, after in told["changes"]}
     assert changes[f"directory {tmp_path}/install"] == ("", "root:root 0755")
     assert changes[f"directory {tmp_path}/config"] == (f"{me} 0700", "root:root 0755")
     assert not (tmp_path / "install").exists()
     assert told["refused"] == ""
     (tmp_path / "log").touch()
-    assert "is not a directory" in look.look(question(tmp_path))["preparation"]["refused"]
+    assert "is not a directory" in observe_host.observe(question(tmp_path))["preparation"]["refused"]
 
 
 def test_a_file_that_is_no_text_does_not_stop_the_look(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"a=\xff\n")
-    assert look.read(str(tmp_path / "f")) == "a=\ufffd\n"
+    assert files.read(str(tmp_path / "f")) == "a=\ufffd\n"
 
 
 def test_a_disk_with_nothing_but_lost_and_found_is_empty(tmp_path: Path) -> None:
     (tmp_path / "lost+found").mkdir()
-    found = look.directory(str(tmp_path))
+    found = observe_host.directory(str(tmp_path))
     assert found
     assert found["empty"]
 
@@ -105,12 +103,12 @@ def test_only_releases_that_are_complete_count(tmp_path: Path) -> None:
         (install / name).mkdir(parents=True)
     (install / "kafka_2.13-3.9.2" / ".complete").touch()
     (install / "current").symlink_to(install / "kafka_2.13-3.9.2")
-    found = look.look(question(tmp_path))
+    found = observe_host.observe(question(tmp_path))
     assert (found["releases"], found["current"]) == (["kafka_2.13-3.9.2"], "kafka_2.13-3.9.2")
 
 
 def test_a_unit_that_does_not_exist_is_missing_and_was_started_with_nothing(tmp_path: Path) -> None:
-    (seen,) = look.look(question(tmp_path, nodes=[node([tmp_path / "f"], [])]))["nodes"].values()
+    (seen,) = observe_host.observe(question(tmp_path, nodes=[node([tmp_path / "f"], [])]))["nodes"].values()
     assert seen["unit"]["state"] == "missing"
     assert (seen["unit"]["pid"], seen["started_with"], seen["started_release"]) == (None, {}, "")
 
@@ -122,17 +120,17 @@ def test_what_a_process_was_started_with_is_read_from_the_copies_of_its_unit(
     copies.mkdir()
     (copies / "server.properties").write_text("old=1\n")
     (copies / "release").write_text("kafka_2.13-3.9.1\n")
-    monkeypatch.setattr(look, "RUN", str(tmp_path))
+    monkeypatch.setattr(observe_host, "RUN", str(tmp_path))
     asked = {"name": "broker-1", "unit": "kafka", "files": ["/etc/kafka/server.properties"], "directories": []}
-    seen = look.look_at(asked, {"pid": 1})
+    seen = observe_host.observe_node(asked, {"pid": 1})
     assert seen["started_with"] == {"/etc/kafka/server.properties": "old=1\n"}
     assert seen["started_release"] == "kafka_2.13-3.9.1"
-    assert look.look_at(asked, {"pid": None})["started_with"] == {}, "copies of a process that is gone"
+    assert observe_host.observe_node(asked, {"pid": None})["started_with"] == {}, "copies of a process that is gone"
 
 
 def test_a_unit_is_read_from_what_systemd_says() -> None:
     told = {"LoadState": "loaded", "ActiveState": "active", "UnitFileState": "enabled", "MainPID": str(os.getpid())}
-    unit = look.unit_state({**told, "NRestarts": "2"})
+    unit = observe_host.unit_state({**told, "NRestarts": "2"})
     assert (unit["state"], unit["enabled"], unit["pid"], unit["restarts"]) == ("active", True, os.getpid(), 2)
     assert unit["uptime_seconds"] >= 0
     assert unit["memory_bytes"] > 1 << 20
@@ -140,12 +138,12 @@ def test_a_unit_is_read_from_what_systemd_says() -> None:
 
 def test_a_process_with_a_strange_name_still_has_an_uptime() -> None:
     fields = " ".join(["S", *("0" for _ in range(18)), str(100 * os.sysconf("SC_CLK_TCK")), "0"])
-    assert look.uptime(f"7 (a ) b) {fields}", "160.5 1.0") == 60.5
+    assert observe_host.uptime(f"7 (a ) b) {fields}", "160.5 1.0") == 60.5
 
 
 def java(folder: Path, **where: str) -> Any:
     """The version of the Java that is found."""
-    return look.look(question(folder, **where))["java"]
+    return observe_host.observe(question(folder, **where))["java"]
 
 
 def test_java_is_read_from_the_file_beside_it_and_not_started(tmp_path: Path) -> None:
@@ -168,25 +166,3 @@ def test_java_without_that_file_is_asked(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019' >&2\n")
     program.chmod(0o755)
     assert java(tmp_path, java_home=str(tmp_path / "jvm")) == "11.0.2"
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/data/kafka", ("/data", "xfs")),
-        ("/database", ("/", "ext4")),
-        ("/my disk/x", ("/my disk", "ext4")),
-        ("/data/over", ("/data/over", "tmpfs")),
-    ],
-)
-def test_the_mount_is_the_longest_that_holds_the_path(path: str, expected: tuple[str, str]) -> None:
-    mountinfo = "\n".join(
-        [
-            "1 0 8:1 / / rw - ext4 /dev/sda1 rw",
-            "2 1 8:2 / /data rw shared:1 - xfs /dev/sdb rw",
-            "3 1 8:3 / /my\\040disk rw - ext4 /dev/sdc rw",
-            "4 2 8:4 / /data/over rw - ext4 /dev/sdd rw",
-            "5 4 0:5 / /data/over rw - tmpfs tmpfs rw",
-        ]
-    )
-    assert look.mount_of(path, mountinfo) == expected
