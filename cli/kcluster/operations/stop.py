@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kcluster.clients.ssh import Connections
 from kcluster.journal import Journal
 from kcluster.results import Block, Cell, Progress, Result, Tone
 from kcluster.rollout import diagnosis
 from kcluster.rollout.cluster_lock import locked
+from kcluster.rollout.gates import Gates
 from kcluster.rollout.node_selection import installed, select_nodes, stages
 from kcluster.rollout.roll import STOP_WITHIN, open_gate, refuse_unsafe
 
 if TYPE_CHECKING:
-    from kcluster.clients.ssh import Connections
+    from kcluster.clients.ssh import Login
+    from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
-    from kcluster.rollout.gates import Gates
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,30 @@ class StopReport(Result):
         yield "start again: kcluster start -i INV    a host that boots starts its units by itself"
 
 
+def stop(
+    cluster: Cluster,
+    client_config: Mapping[str, str],
+    logins: Mapping[str, Login],
+    names: Sequence[str],
+    *,
+    gate_timeout: float,
+    unsafe_partitions: bool,
+    confirm: Callable[[StopPlan], None],
+    progress: Progress,
+    words: Sequence[str],
+) -> StopReport:
+    """Stop the nodes of these names (the whole cluster without names); blocks until they have stopped.
+
+    `confirm` gets the plan when something runs, and raises to call it off.
+    """
+    with Connections(logins) as hosts:
+        gates = Gates(cluster, client_config, unsafe_too=unsafe_partitions, patience=gate_timeout, hosts=hosts)
+        stops = plan(gates, names, hosts)
+        if stops.nodes:
+            confirm(stops)
+        return carry_out(gates, stops, hosts, progress, words)
+
+
 def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> StopPlan:
     """What would be stopped; what cannot be made safe is refused before anybody is asked."""
     nodes = select_nodes(gates.cluster, names)
@@ -70,8 +96,10 @@ def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> StopPlan:
     return StopPlan(running, whole)
 
 
-def stop(gates: Gates, stops: StopPlan, hosts: Connections, progress: Progress, words: Sequence[str]) -> StopReport:
-    """Stop the nodes, the last stage of a start first: brokers hand their leaders over while the keepers still live."""
+def carry_out(
+    gates: Gates, stops: StopPlan, hosts: Connections, progress: Progress, words: Sequence[str]
+) -> StopReport:
+    """Lock the cluster and stop the nodes, brokers before the metadata quorum: they hand their leaders over first."""
     cluster, began = gates.cluster, time.monotonic()
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
         if not stops.whole:

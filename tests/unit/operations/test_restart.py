@@ -15,7 +15,7 @@ def test_a_restart_holds_the_lock_and_writes_its_journal(monkeypatch, tmp_path):
     monkeypatch.setattr(restart, "locked", lambda cluster, hosts, words: locked(cluster, None, words))
     gates, hosts = OpenGates(), Hosts()
     nodes = restart.plan(gates, ["h2"], hosts)
-    report = restart.restart(gates, nodes, hosts, lambda line: None, ["kcluster", "restart", "h2"])
+    report = restart.carry_out(gates, nodes, hosts, lambda line: None, ["kcluster", "restart", "h2"])
     assert [step.node for step in report.steps] == ["zookeeper-2", "broker-2"]
     (run,) = journal.runs("trio")
     assert run.outcome == "done"

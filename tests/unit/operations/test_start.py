@@ -19,7 +19,7 @@ def no_lock_on_hosts(monkeypatch, tmp_path):
 
 
 def started(gates, hosts, *names):
-    return start.start(gates, start.plan(gates, names, hosts), hosts, lambda line: None, ["kcluster", "start"])
+    return start.carry_out(gates, start.plan(gates, names, hosts), hosts, lambda line: None, ["kcluster", "start"])
 
 
 def test_only_what_does_not_run_is_started_keepers_first():

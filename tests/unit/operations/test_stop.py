@@ -20,7 +20,7 @@ def no_lock_on_hosts(monkeypatch, tmp_path):
 
 
 def stopped(gates, hosts, *names):
-    return stop.stop(gates, stop.plan(gates, names, hosts), hosts, lambda line: None, WORDS)
+    return stop.carry_out(gates, stop.plan(gates, names, hosts), hosts, lambda line: None, WORDS)
 
 
 def test_a_whole_cluster_stops_its_brokers_first_and_asks_no_gate():
