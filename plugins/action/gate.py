@@ -59,18 +59,18 @@ class ActionModule(ActionBase):
         return dict(args)
 
     def _gates(self, found: Cluster) -> Gates:
-        patience = float(self._task.args.get("timeout") or gates.PATIENCE)
+        timeout = float(self._task.args.get("timeout") or gates.GATE_TIMEOUT)
         unsafe = str(self._task.args.get("unsafe_partitions", False)).lower() in ("true", "yes", "1")
-        patience = 0.0 if self._task.check_mode else patience
+        timeout = 0.0 if self._task.check_mode else timeout
         client = inventory.librdkafka(found.client)
-        return Gates(found, client, unsafe_too=unsafe, patience=patience, hosts=_Host(self))
+        return Gates(found, client, unsafe_partitions=unsafe, timeout=timeout, hosts=_Host(self))
 
     def _before(self, asking: Gates, node: Node) -> dict[str, Any]:
         """The node may stop; whether it leads its kind, so that it can be left for last."""
         node_selection.installed(asking.cluster, [node], _Host(self))
         leads = asking.leader(node.kind) == node.name
         roll.refuse_unsafe(asking, [[node]], accept=ACCEPT)
-        roll.open_gate(asking, [node], Display().display, standing="")
+        roll.wait_before_stop(asking, [node], Display().display, state="")
         (began,) = diagnosis.marks([node], _Host(self))
         facts = {"node": node.name, "unit": diagnosis.unit_of(node), "leads": leads}
         return {"changed": False, **facts, "began": {"since": began.since, "log_size": began.log_size}}
@@ -82,7 +82,7 @@ class ActionModule(ActionBase):
             return facts
         began = self._task.args.get("began") or {}
         start = StartMark(node, int(began.get("since", 0)), int(began.get("log_size", 0)))
-        roll.come_back([start], _Host(self), Display().display, asking.patience, lambda: asking.after_start(node))
+        roll.wait_after_start([start], _Host(self), Display().display, asking.timeout, lambda: asking.after_start(node))
         return facts
 
 

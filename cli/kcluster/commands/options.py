@@ -82,7 +82,7 @@ UnsafePartitions = Annotated[
     bool,
     typer.Option(
         "--unsafe-partitions",
-        help="Go on where it cannot be made safe: partitions without a copy to spare, keepers without a majority.",
+        help="Accept that partitions fall below min.insync.replicas, or the metadata quorum loses its majority.",
     ),
 ]
 

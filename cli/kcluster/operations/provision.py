@@ -20,7 +20,7 @@ from kcluster.results import counted
 from kcluster.rollout import apply
 from kcluster.rollout.cluster_lock import Lock, locked
 from kcluster.rollout.dynamic_config import apply_dynamic
-from kcluster.rollout.gates import PATIENCE, Gates
+from kcluster.rollout.gates import GATE_TIMEOUT, Gates
 from kcluster.rollout.phases import Phases
 from kcluster.rollout.provision_result import HostChange, ProvisionReport
 from kcluster.rollout.roll import refuse_unsafe, roll
@@ -46,7 +46,7 @@ class ProvisionTask:
     """The command as it was typed, for the lock and the journal."""
     limit: Sequence[str] = ()
     """Only these hosts; nothing: all of them."""
-    gate_timeout: float = PATIENCE
+    gate_timeout: float = GATE_TIMEOUT
     unsafe_partitions: bool = False
     smoke_test: bool = True
     become_password: str = field(default="", repr=False)
@@ -106,8 +106,8 @@ class _Provision:
         return Gates(
             self.task.cluster,
             self.task.kafka.config,
-            unsafe_too=self.task.unsafe_partitions,
-            patience=self.task.gate_timeout,
+            unsafe_partitions=self.task.unsafe_partitions,
+            timeout=self.task.gate_timeout,
             hosts=self.hosts,
         )
 

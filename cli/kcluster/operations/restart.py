@@ -38,7 +38,7 @@ def restart(
     `confirm` gets the nodes before anything is stopped, and raises to call it off.
     """
     with Connections(logins) as hosts:
-        gates = Gates(cluster, client_config, unsafe_too=unsafe_partitions, patience=gate_timeout, hosts=hosts)
+        gates = Gates(cluster, client_config, unsafe_partitions=unsafe_partitions, timeout=gate_timeout, hosts=hosts)
         nodes = plan(gates, names, hosts)
         confirm(nodes)
         return carry_out(gates, nodes, hosts, progress, words)

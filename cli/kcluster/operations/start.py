@@ -14,8 +14,9 @@ from kcluster.rollout import diagnosis
 from kcluster.rollout.cluster_lock import locked
 from kcluster.rollout.diagnosis import StartMark
 from kcluster.rollout.gates import Gates
-from kcluster.rollout.node_selection import installed, select_nodes, stages
-from kcluster.rollout.roll import Note, come_back
+from kcluster.rollout.node_selection import installed, select_nodes
+from kcluster.rollout.order import start_stages
+from kcluster.rollout.roll import Note, wait_after_start
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Login
@@ -65,7 +66,7 @@ def start(
     `confirm` gets the nodes to start, if there are any, and raises to call it off.
     """
     with Connections(logins) as hosts:
-        gates = Gates(cluster, client_config, patience=gate_timeout, hosts=hosts)
+        gates = Gates(cluster, client_config, timeout=gate_timeout, hosts=hosts)
         starts = plan(gates, names, hosts)
         if starts.stopped:
             confirm(starts.stopped)
@@ -85,7 +86,7 @@ def carry_out(
     """Lock the cluster and start the stopped nodes stage by stage; ApplyError when a stage does not serve in time."""
     cluster, began = gates.cluster, time.monotonic()
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
-        for stage in stages(starts.nodes):
+        for stage in start_stages(starts.nodes):
             lock.check()
             _start_stage(stage, starts.stopped, gates, hosts, progress, journal.note)
     started = tuple(node.name for node in starts.stopped)
@@ -107,6 +108,6 @@ def _start_stage(
     marks = diagnosis.command("start", to_start, hosts, within=_WITHIN) if to_start else []
     marks += [StartMark(node) for node in stage if node not in stopped]
     if marks:
-        come_back(marks, hosts, progress, gates.patience, lambda: gates.serving(stage))
+        wait_after_start(marks, hosts, progress, gates.timeout, lambda: gates.serving(stage))
     for node in to_start:
         note("step", phase="start", host=node.host.name, what=f"start {node.name}", status="ok")

@@ -13,8 +13,9 @@ from kcluster.results import Block, Cell, Progress, Result, Tone
 from kcluster.rollout import diagnosis
 from kcluster.rollout.cluster_lock import locked
 from kcluster.rollout.gates import Gates
-from kcluster.rollout.node_selection import installed, select_nodes, stages
-from kcluster.rollout.roll import STOP_WITHIN, open_gate, refuse_unsafe
+from kcluster.rollout.node_selection import installed, select_nodes
+from kcluster.rollout.order import start_stages
+from kcluster.rollout.roll import STOP_WITHIN, refuse_unsafe, wait_before_stop
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Login
@@ -78,7 +79,7 @@ def stop(
     `confirm` gets the plan when something runs, and raises to call it off.
     """
     with Connections(logins) as hosts:
-        gates = Gates(cluster, client_config, unsafe_too=unsafe_partitions, patience=gate_timeout, hosts=hosts)
+        gates = Gates(cluster, client_config, unsafe_partitions=unsafe_partitions, timeout=gate_timeout, hosts=hosts)
         stops = plan(gates, names, hosts)
         if stops.nodes:
             confirm(stops)
@@ -92,7 +93,7 @@ def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> StopPlan:
     running = tuple(node for node in nodes if found[node.name].running)
     whole = len(nodes) == len(gates.cluster.every_node)
     if not whole:
-        refuse_unsafe(gates, [running])
+        refuse_unsafe(gates, [running], action="stop")
     return StopPlan(running, whole)
 
 
@@ -103,8 +104,8 @@ def carry_out(
     cluster, began = gates.cluster, time.monotonic()
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
         if not stops.whole:
-            open_gate(gates, stops.nodes, progress, standing="nothing was stopped")
-        for nodes in reversed(stages(stops.nodes)):
+            wait_before_stop(gates, stops.nodes, progress, state="nothing was stopped")
+        for nodes in reversed(start_stages(stops.nodes)):
             lock.check()  # the gate may have been closed for long
             names = ", ".join(node.name for node in nodes)
             progress(f"stopping {names}")

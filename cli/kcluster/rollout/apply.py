@@ -12,7 +12,7 @@ from kcluster.results import StepState
 from kcluster.rollout import diagnosis
 from kcluster.rollout.phases import Phases
 from kcluster.rollout.provision_result import HostChange
-from kcluster.rollout.roll import come_back
+from kcluster.rollout.roll import wait_after_start
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
@@ -53,7 +53,7 @@ def apply(
         )
     if nodes:
         with phases.phase("wait", f"wait until {len(nodes)} nodes serve"):
-            come_back(begun, hosts, phases.say, gates.patience, lambda: gates.serving(nodes))
+            wait_after_start(begun, hosts, phases.say, gates.timeout, lambda: gates.serving(nodes))
     return [HostChange(event.host, line) for event in outcome.changed for line in _changes(event)]
 
 
