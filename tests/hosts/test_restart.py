@@ -128,11 +128,8 @@ def test_a_live_zookeeper_cluster_is_restarted_stopped_and_started_without_losin
     configure(trio, "TOPIC", "load", SLOW, "*")
     trio.python(FILL, bootstrap(trio), "load")
     trio.lab.ssh(host, f"mv {config}.good {config}; systemctl reset-failed kafka; systemctl start kafka")
-    refused_for(
-        trio,
-        done,
-        f"{done} may not stop: in-sync replicas would fall below min.insync.replicas: load-0, load-1, load-2, load-3",
-    )
+    too_few = "in-sync replicas would fall below min.insync.replicas: load-0, load-1, load-2, load-3"
+    refused_for(trio, done, f"{done} may not stop: {too_few}")
     kcluster(trio, "status")
     configure(trio, "TOPIC", "load", SLOW)
     configure(trio, "BROKER", broken[-1], RATE)
