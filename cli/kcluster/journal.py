@@ -11,21 +11,23 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from kcluster import __version__, paths
+from kcluster import __version__, file_lock, paths
 from kcluster.config.escaping import HIDDEN, masked, secret
-from kcluster.errors import ApplyError, ExitCode, KclusterError
+from kcluster.errors import ExitCode, KclusterError
+
+NOTHING_CHANGED = "; nothing was changed"
+"""Ends the error for a disk that refuses the lock or the journal: both are written before the cluster is touched."""
 
 ROOM = 1 << 20
 """Bytes that must be free before a run begins: its journal must not be the first thing that is lost."""
 
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST)
 _SETTING = re.compile(r"^(?P<key>[+\- ]*[\w.\-]+)(?P<is>\s*[=:]\s*).+$", re.MULTILINE)
 _OPTION = re.compile(r"""(?<![\w.\-])(?P<key>[\w.\-]+)(?P<is>=)("[^"]*"|'[^']*'|[^\s,;]+)""")
 
@@ -86,7 +88,7 @@ class Journal:
     def begin(cls, name: str, words: Sequence[str]) -> Journal:
         """A new journal under the next number of the cluster, which no other run has."""
         folder = _folder(name)
-        with writable(folder):
+        with file_lock.writable(folder, NOTHING_CHANGED):
             folder.mkdir(parents=True, exist_ok=True)
             _check_room(folder)
             return cls._numbered(folder, words)
@@ -189,7 +191,7 @@ def runs(name: str, last: int | None = None) -> list[Run]:
 def read(name: str, number: int) -> Run:
     """One run; FileNotFoundError when there is none of that number."""
     with open(_folder(name) / f"{number}.jsonl", "rb") as file:
-        going_on = _held(file.fileno())  # asked first: what ends in between then ends with its last line
+        going_on = file_lock.is_locked(file.fileno())  # asked first: what ends in between then ends with its last line
         lines = list(_lines(file.read()))
     begin = lines.pop(0) if lines and lines[0].get("event") == "begin" else {}
     end = lines.pop() if lines and lines[-1].get("event") == "end" else {}
@@ -217,21 +219,6 @@ def hidden_words(words: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-@contextmanager
-def writable(folder: Path) -> Iterator[None]:
-    """Tell a disk that refuses what is written, and what to do about it."""
-    try:
-        yield
-    except OSError as problem:
-        if problem.errno not in _DISK:
-            raise
-        full = problem.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise ApplyError(
-            f"{problem.filename or folder} cannot be written: {problem.strerror}; nothing was changed",
-            resolution="make room (see `df -h`)" if full else "set KCLUSTER_HOME to a folder you may write to",
-        ) from problem
-
-
 def _user() -> str:
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
@@ -251,15 +238,6 @@ def _folder(name: str) -> Path:
 
 def _numbers(folder: Path) -> list[int]:
     return [int(file.stem) for file in folder.glob("*.jsonl") if file.stem.isdecimal()]
-
-
-def _held(descriptor: int) -> bool:
-    """Whether the run that writes this file still goes on."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    return False
 
 
 def _lines(text: bytes) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,11 @@ from typing import Any, Protocol
 from kcluster.errors import ExitCode
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun: "1 partition", "2 partitions", "1,024 records"."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 class Tone(StrEnum):
     """How a cell is meant; `show` turns it into colour, or into nothing."""
 

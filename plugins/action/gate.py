@@ -53,10 +53,12 @@ class ActionModule(ActionBase):
         return dict(args)
 
     def _gates(self, cluster: Cluster) -> gates.Gates:
-        patience = float(self._task.args.get("timeout") or gates.PATIENCE)
+        timeout = float(self._task.args.get("timeout") or gates.GATE_TIMEOUT)
         unsafe = str(self._task.args.get("unsafe_partitions", False)).lower() in ("true", "yes", "1")
         hosts: Any = _Host(self)
-        return gates.gates_of(cluster, hosts, patience=0.0 if self._task.check_mode else patience, unsafe_too=unsafe)
+        return gates.gates_of(
+            cluster, hosts, timeout=0.0 if self._task.check_mode else timeout, unsafe_partitions=unsafe
+        )
 
 
 def _node(cluster: Cluster, host: str, args: Mapping[str, Any]) -> Node | None:

@@ -30,7 +30,7 @@ target, runs = Target(Path(sys.argv[1])), int(sys.argv[2])
 with Connections(target.logins) as hosts:
     asked = {
         "check": lambda: check(target.cluster, hosts, lambda _: None).ok,
-        "status": lambda: not status.remote(target.cluster, hosts, "").exit_code,
+        "status": lambda: not status.over(hosts, target.cluster, "").exit_code,
         "health": lambda: health.examine(target.kafka, target.cluster, hosts).ok,
     }
     spent = {name: [] for name in asked}

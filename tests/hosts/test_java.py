@@ -51,7 +51,7 @@ def test_java_that_is_missing_or_too_old_is_refused_and_installed_where_that_is_
     assert too_old["required"] == "Java 11 or newer for Kafka 3.9.2"
     refused = bare.run("provision", *inventory, "--yes", check=False)
     assert refused.returncode == 4
-    assert "error: 1 check says no, nothing was changed" in refused.stderr
+    assert "error: 1 check failed, nothing was changed" in refused.stderr
     assert too_old["found"] in refused.stderr
     assert bare.lab.ssh("h1", TRACES) == ""
     bare.lab.ssh("h1", "rm /usr/local/bin/java")

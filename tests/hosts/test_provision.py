@@ -91,7 +91,10 @@ def _a_roll_that_cannot_be_safe_writes_nothing(trio: Fleet, cluster: str) -> Non
     trio.write(cluster)
     refused = trio.run("provision", "-i", str(trio.inventory), "--yes", check=False)
     assert refused.returncode == 4
-    assert "cannot be made safe, nothing was stopped" in refused.stderr
+    assert (
+        "rolling restart refused: partitions would fall below min.insync.replicas (nothing was stopped)"
+        in refused.stderr
+    )
     assert "single-0" in refused.stderr
     assert all("requests=600" not in trio.lab.ssh(host.name, CONFIG) for host in trio.lab.hosts)
     trio.run("topic", "delete", "single", "-i", str(trio.inventory), "--confirm", "single")

@@ -136,7 +136,11 @@ def while_it_has_not_caught_up_no_other_may_stop(trio: Fleet, done: str, broken:
     trio.python(FILL, trio.bootstrap, "load")
     mend = f"mv {CONFIG}.good {CONFIG}; systemctl reset-failed kafka; systemctl start kafka"
     trio.lab.ssh(f"h{broken[-1]}", mend)
-    refused_for(trio, done, f"{done} may not stop: too few copies would be in sync: load-0, load-1, load-2, load-3")
+    refused_for(
+        trio,
+        done,
+        f"{done} may not stop: in-sync replicas would fall below min.insync.replicas: load-0, load-1, load-2, load-3",
+    )
     kcluster(trio, "status")
     configure(trio, "TOPIC", "load", SLOW)
     configure(trio, "BROKER", broken[-1], RATE)
@@ -144,7 +148,10 @@ def while_it_has_not_caught_up_no_other_may_stop(trio: Fleet, done: str, broken:
 
 
 def one_host_less_is_safe_and_two_are_not(trio: Fleet) -> None:
-    assert "cannot be made safe" in kcluster(trio, "stop", "h1", "h2", "--yes", code=4).stderr
+    assert (
+        "stop refused: partitions would fall below min.insync.replicas"
+        in kcluster(trio, "stop", "h1", "h2", "--yes", code=4).stderr
+    )
     kcluster(trio, "stop", "h1", "--yes")
     assert "zookeeper-1 does not serve" in kcluster(trio, "stop", "h2", "--yes", "--gate-timeout", "2", code=4).stderr
 

@@ -59,7 +59,7 @@ def test_hosts_that_run_spark_are_fit_and_a_worker_stops_alone_and_starts_when_i
     sparks.lab.ssh("h3", "systemd-run --quiet --unit=thief python3 -m http.server 7078")
     refused = said(sparks, "start", "spark-worker-h3", "--yes", code=ExitCode.APPLY)
     sparks.lab.ssh("h3", "systemctl stop thief")
-    assert "a port it needs is in use (7078 is held by python3" in refused
+    assert "a port it needs is in use (7078 is used by python3" in refused
     deadline = time.monotonic() + 120
     while spark_state(sparks, "spark-worker-h3") != "running":  # systemd tries again by itself
         assert time.monotonic() < deadline

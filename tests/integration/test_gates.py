@@ -12,7 +12,7 @@ from kcluster import local
 from kcluster.errors import RefusedError
 from kcluster.model.node import Kind
 from kcluster.plan import Dynamic
-from kcluster.rollout import gates, roll
+from kcluster.rollout import gates, order, roll
 from kcluster.rollout.dynamic_config import apply_dynamic
 from kcluster.rollout.gates import Gates
 
@@ -56,28 +56,28 @@ def test_with_zookeeper_a_missing_broker_and_a_missing_server_close_the_gates_of
     with known(cluster) as record:
         model = record.cluster
         nodes = {node.name: node for node in model.nodes}
-        asking, accepting = Gates(model), Gates(model, unsafe_too=True)
+        asking, accepting = Gates(model), Gates(model, unsafe_partitions=True)
 
         # Everything runs: what has a copy to spare may stop, one at a time.
         assert opened(lambda: accepting.before_stop([nodes["broker-1"]]))
         assert "single-" in str(asking.unsafe([nodes["broker-1"]]))
         assert "safe-" not in str(asking.unsafe([nodes["broker-1"]]))
         assert "safe-0" in str(asking.unsafe([nodes["broker-1"], nodes["broker-2"]]))
-        with pytest.raises(RefusedError, match="cannot be made safe"):
+        with pytest.raises(RefusedError, match="rolling restart refused"):
             roll.refuse_unsafe(asking, [[nodes["broker-1"]]])
         roll.refuse_unsafe(accepting, [[nodes["broker-1"]]])
         cluster.run("topic", "delete", "single", "-n", cluster.name, "--confirm", "single")
         keeper = leader(asking, Kind.ZOOKEEPER)
         assert opened(lambda: asking.before_stop([nodes[keeper]]))
-        assert roll.next_of(list(model.metadata.nodes), asking).name != keeper
-        assert roll.next_of(list(model.brokers), asking).name != leader(asking, Kind.BROKER)
+        assert order.next_node(list(model.metadata.nodes), asking.answers, asking.leader).name != keeper
+        assert order.next_node(list(model.brokers), asking.answers, asking.leader).name != leader(asking, Kind.BROKER)
 
         # One broker is gone: it may be restarted, the others may not stop, and it is not back.
         kill(record, "broker-3")
         assert closed(lambda: asking.before_stop([nodes["broker-1"]]), "broker-3 does not answer", "safe-0")
         assert opened(lambda: asking.before_stop([nodes["broker-3"]]))
         assert closed(lambda: asking.after_start(nodes["broker-3"]), "does not answer yet")
-        assert roll.next_of(list(model.brokers), asking).name == "broker-3"
+        assert order.next_node(list(model.brokers), asking.answers, asking.leader).name == "broker-3"
 
         # One server is gone: the other two must stay, and brokers still have a leader to come back to.
         gone = next(server.name for server in model.metadata.nodes if server.name != keeper)
@@ -86,7 +86,7 @@ def test_with_zookeeper_a_missing_broker_and_a_missing_server_close_the_gates_of
         assert closed(lambda: asking.before_stop([other]), gone, "does not serve")
         assert opened(lambda: asking.before_stop([nodes[gone]]))
         with pytest.raises(RefusedError, match=f"{other.name} may not stop") as refused:
-            roll.open_gate(Gates(model, patience=0.5), [other], print, standing="nothing was stopped")
+            roll.wait_before_stop(Gates(model, timeout=0.5), [other], print, state="nothing was stopped")
         assert "nothing was stopped" in refused.value.details
 
         cluster.run("up", "--name", cluster.name)
@@ -106,7 +106,7 @@ def test_with_kraft_the_quorum_keeps_its_majority_and_brokers_their_copies(own):
         assert asking.leader(Kind.BROKER) == ""
         assert all(opened(lambda node=node: asking.before_stop([node])) for node in model.nodes)
         assert "no majority" in str(asking.unsafe([first, second]))
-        assert roll.next_of(list(model.nodes), asking) == first
+        assert order.next_node(list(model.nodes), asking.answers, asking.leader) == first
 
         kill(record, first.name)
         assert closed(lambda: asking.before_stop([second]), f"{first.name} is behind controller-")

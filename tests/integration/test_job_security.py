@@ -79,7 +79,7 @@ def test_gates_and_settings_of_running_brokers_use_the_login(cluster: Secured, m
     (broker,) = target.cluster.brokers
     assert gates.serving(target.cluster.nodes) == ()
     assert gates.leader(broker.kind) == broker.name
-    assert ["no copy to spare" in reason.text for reason in gates.unsafe([broker])] == [True]
+    assert ["without a spare replica" in reason.text for reason in gates.unsafe([broker])] == [True]
     wanted = [
         Dynamic("", "log.retention.bytes", "-1", "1000000000"),
         Dynamic(broker.name, "background.threads", "10", "11"),

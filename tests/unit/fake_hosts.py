@@ -98,8 +98,8 @@ class OpenGates:
     """Gates that only close for whom the test says."""
 
     cluster: Cluster = TRIO
-    unsafe_too: bool = False
-    patience: float = 0.0
+    unsafe_partitions: bool = False
+    timeout: float = 0.0
     leading: tuple[str, ...] = ("zookeeper-1", "broker-2")
     hopeless: tuple = ()
     closed: dict = field(default_factory=dict)

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kcluster import show
-from kcluster.commands.options import BecomePass, Confirm, Inventory, Output, Yes, confirm, confirm_by_name
+from kcluster.commands.options import (
+    BecomePass,
+    Confirm,
+    Inventory,
+    Output,
+    Yes,
+    command_line,
+    confirm,
+    confirm_by_name,
+)
 from kcluster.context import Target
 from kcluster.results import Result
+
+if TYPE_CHECKING:
+    from kcluster.operations.destroy import Remains
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -41,26 +53,25 @@ def destroy(
 
       kcluster destroy -i inventories/staging --delete-data --confirm staging
     """
-    from kcluster.clients.ssh import Connections
     from kcluster.operations import destroy as operation
 
     target = Target(inventory, ask_become=ask_become_pass)
-    cluster = target.remote
-    with Connections(target.logins) as hosts:
-        remains = operation.seen(cluster, hosts, delete_data=delete_data)
-        if remains.nothing:
-            return remains
+    name = target.remote.name
+
+    def confirm_removal(remains: Remains) -> None:
         show.result(remains, show.OutputFormat.TABLE, out=sys.stderr)
         if delete_data:
-            confirm_by_name(f"This deletes all data of {cluster.name}, for ever.", cluster.name, confirmed)
+            confirm_by_name(f"This deletes all data of {name}, for ever.", name, confirmed)
         else:
-            confirm(f"Remove {cluster.name} from its hosts? Its data stays.", yes=yes)
-        return operation.destroy(
-            cluster,
-            hosts,
-            remains,
-            target.loaded.path,
-            show.progress,
-            ["kcluster", *sys.argv[1:]],
-            become_password=target.become_password,
-        )
+            confirm(f"Remove {name} from its hosts? Its data stays.", yes=yes)
+
+    return operation.destroy(
+        target.remote,
+        target.loaded.path,
+        target.logins,
+        delete_data=delete_data,
+        confirm=confirm_removal,
+        progress=show.progress,
+        words=command_line(),
+        become_password=target.become_password,
+    )

@@ -20,7 +20,6 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def logs(
-    ctx: typer.Context,
     node: Annotated[
         str | None,
         typer.Argument(
@@ -61,8 +60,4 @@ def logs(
         if journal:
             raise UsageError("a cluster on this machine has no systemd units", resolution="leave out --journal")
         return operation.logs(local.meant(name, inventory), node, lines, follow=follow)
-    from kcluster.clients.ssh import Connections
-
-    # Open until the result is shown, for that is when lines are followed.
-    hosts = ctx.find_root().with_resource(Connections(target.logins))
-    return operation.remote(target.cluster, hosts, node, lines, follow=follow, journal=journal)
+    return operation.remote(target.cluster, target.logins, node, lines, follow=follow, journal=journal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -81,9 +82,14 @@ UnsafePartitions = Annotated[
     bool,
     typer.Option(
         "--unsafe-partitions",
-        help="Go on where it cannot be made safe: partitions without a copy to spare, keepers without a majority.",
+        help="Accept that partitions fall below min.insync.replicas, or the metadata quorum loses its majority.",
     ),
 ]
+
+
+def command_line() -> list[str]:
+    """The command as it was typed, for the lock and the journal of the run."""
+    return ["kcluster", *sys.argv[1:]]
 
 
 def confirm(question: str, *, yes: bool) -> None:

@@ -38,9 +38,5 @@ def plan(
 
       kcluster plan -i inventories/prod -o json | jq .restarts
     """
-    from kcluster.clients.ssh import Connections
-
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
-    cluster = operation.accepted(target.loaded)
-    with Connections(target.logins) as hosts:
-        return operation.plan(cluster, hosts, target.kafka)
+    return operation.plan(operation.validated(target.loaded), target.kafka, target.logins)

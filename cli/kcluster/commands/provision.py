@@ -17,6 +17,7 @@ from kcluster.commands.options import (
     Output,
     UnsafePartitions,
     Yes,
+    command_line,
     confirm,
 )
 from kcluster.context import Target
@@ -62,29 +63,27 @@ def provision(
 
       kcluster provision -i inventories/prod --limit kafka4.example.com
     """
-    from kcluster.clients.ssh import Connections
     from kcluster.operations import provision as operation
-    from kcluster.operations.plan import accepted
-    from kcluster.rollout.gates import Gates
+    from kcluster.operations.plan import validated
     from kcluster.show.board import ProgressBoard
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
-    cluster = replace(accepted(target.loaded), client=target.client)
-    hosts_meant = operation.known_hosts(cluster, limit or ())
+    task = operation.ProvisionTask(
+        cluster=replace(validated(target.loaded), client=target.client),
+        inventory=target.loaded.path,
+        kafka=target.kafka,
+        logins=target.logins,
+        words=command_line(),
+        limit=limit or (),
+        gate_timeout=gate_timeout,
+        unsafe_partitions=unsafe_partitions,
+        smoke_test=not no_smoke,
+        become_password=target.become_password,
+    )
 
-    def agree(plan: Plan) -> None:
+    def confirm_plan(plan: Plan) -> None:
         show.result(plan, show.OutputFormat.TABLE, out=sys.stderr)
-        confirm(f"Make these changes to {cluster.name}?", yes=yes)
+        confirm(f"Make these changes to {plan.cluster}?", yes=yes)
 
-    with Connections(target.logins) as hosts, ProgressBoard() as board:
-        task = operation.Task(
-            inventory=target.loaded.path,
-            cluster=cluster,
-            gates=Gates(cluster, target.kafka.config, unsafe_too=unsafe_partitions, patience=gate_timeout, hosts=hosts),
-            kafka=target.kafka,
-            words=["kcluster", *sys.argv[1:]],
-            limit=hosts_meant,
-            prove=not no_smoke,
-            become_password=target.become_password,
-        )
-        return operation.provision(task, hosts, agree, board)
+    with ProgressBoard() as board:
+        return operation.provision(task, confirm_plan, board)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -16,10 +16,16 @@ from kcluster.commands.options import (
     Output,
     UnsafePartitions,
     Yes,
+    command_line,
     confirm,
 )
 from kcluster.context import Target
-from kcluster.results import Result
+from kcluster.results import Result, counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcluster.model.node import Node
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -50,16 +56,22 @@ def restart(
 
       kcluster restart -i inventories/prod broker-1 broker-2 --yes
     """
-    from kcluster.clients.ssh import Connections
     from kcluster.operations import restart as operation
-    from kcluster.rollout.gates import Gates
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
-    with Connections(target.logins) as hosts:
-        gates = Gates(
-            target.remote, target.kafka.config, unsafe_too=unsafe_partitions, patience=gate_timeout, hosts=hosts
-        )
-        meant = operation.plan(gates, nodes or [], hosts)
-        show.progress(f"one at a time: {', '.join(f'{node.name} on {node.host.name}' for node in meant)}")
-        confirm(f"Restart {len(meant)} nodes of {gates.cluster.name}?", yes=yes)
-        return operation.restart(gates, meant, hosts, show.progress, ["kcluster", *sys.argv[1:]])
+
+    def confirm_restart(selected: Sequence[Node]) -> None:
+        show.progress(f"one at a time: {', '.join(f'{node.name} on {node.host.name}' for node in selected)}")
+        confirm(f"Restart {counted(len(selected), 'node')} of {target.remote.name}?", yes=yes)
+
+    return operation.restart(
+        target.remote,
+        target.kafka.config,
+        target.logins,
+        nodes or [],
+        gate_timeout=gate_timeout,
+        unsafe_partitions=unsafe_partitions,
+        confirm=confirm_restart,
+        progress=show.progress,
+        words=command_line(),
+    )

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-import sys
+from typing import TYPE_CHECKING
 
 import typer
 
 from kcluster import show
-from kcluster.commands.options import BecomePass, ClientConfig, GateTimeout, Inventory, Nodes, Output, Yes, confirm
+from kcluster.commands.options import (
+    BecomePass,
+    ClientConfig,
+    GateTimeout,
+    Inventory,
+    Nodes,
+    Output,
+    Yes,
+    command_line,
+    confirm,
+)
 from kcluster.context import Target
 from kcluster.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcluster.model.node import Node
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -35,14 +50,20 @@ def start(
 
       kcluster start -i inventories/prod kafka3.example.com --yes
     """
-    from kcluster.clients.ssh import Connections
     from kcluster.operations import start as operation
-    from kcluster.rollout.gates import Gates
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
-    with Connections(target.logins) as hosts:
-        gates = Gates(target.remote, target.kafka.config, patience=gate_timeout, hosts=hosts)
-        starts = operation.plan(gates, nodes or [], hosts)
-        if starts.idle:
-            confirm(f"Start {', '.join(node.name for node in starts.idle)} of {gates.cluster.name}?", yes=yes)
-        return operation.start(gates, starts, hosts, show.progress, ["kcluster", *sys.argv[1:]])
+
+    def confirm_start(stopped: Sequence[Node]) -> None:
+        confirm(f"Start {', '.join(node.name for node in stopped)} of {target.remote.name}?", yes=yes)
+
+    return operation.start(
+        target.remote,
+        target.kafka.config,
+        target.logins,
+        nodes or [],
+        gate_timeout=gate_timeout,
+        confirm=confirm_start,
+        progress=show.progress,
+        words=command_line(),
+    )

@@ -40,7 +40,4 @@ def status(
     target = Target(inventory, name, ask_become=ask_become_pass)
     if name or not inventory or target.cluster.local:
         return operation.status(local.meant(name, inventory))
-    from kcluster.clients.ssh import Connections
-
-    with Connections(target.logins) as hosts:
-        return operation.remote(target.cluster, hosts, target.spelled)
+    return operation.remote(target.cluster, target.logins, target.spelled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -16,10 +16,14 @@ from kcluster.commands.options import (
     Output,
     UnsafePartitions,
     Yes,
+    command_line,
     confirm,
 )
 from kcluster.context import Target
 from kcluster.results import Result
+
+if TYPE_CHECKING:
+    from kcluster.operations.stop import StopPlan
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -46,16 +50,21 @@ def stop(
 
       kcluster stop -i inventories/staging --yes
     """
-    from kcluster.clients.ssh import Connections
     from kcluster.operations import stop as operation
-    from kcluster.rollout.gates import Gates
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
-    with Connections(target.logins) as hosts:
-        gates = Gates(
-            target.remote, target.kafka.config, unsafe_too=unsafe_partitions, patience=gate_timeout, hosts=hosts
-        )
-        stops = operation.plan(gates, nodes or [], hosts)
-        if stops.nodes:
-            confirm(stops.question(gates.cluster.name), yes=yes)
-        return operation.stop(gates, stops, hosts, show.progress, ["kcluster", *sys.argv[1:]])
+
+    def confirm_stop(stops: StopPlan) -> None:
+        confirm(stops.question(target.remote.name), yes=yes)
+
+    return operation.stop(
+        target.remote,
+        target.kafka.config,
+        target.logins,
+        nodes or [],
+        gate_timeout=gate_timeout,
+        unsafe_partitions=unsafe_partitions,
+        confirm=confirm_stop,
+        progress=show.progress,
+        words=command_line(),
+    )

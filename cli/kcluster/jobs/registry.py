@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -14,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from kcluster import paths
+from kcluster import file_lock, paths
 from kcluster.clients import processes
 from kcluster.clients.processes import Process
 from kcluster.errors import LockedError, RefusedError, UsageError
@@ -199,21 +198,15 @@ def pick(name: str) -> Job:
 
 @contextmanager
 def locked(place: Path) -> Iterator[None]:
-    """Hold a job's folder, so that of two that submit it at once one is refused."""
-    place.mkdir(parents=True, exist_ok=True)
-    with open(place / "lock", "a+") as file:
-        try:
-            # The kernel gives it back when the process ends, however it ends.
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as problem:
-            owner = (place / "lock").read_text().strip() or "unknown"
-            raise LockedError(
-                f"the job {place.name} is being submitted already (pid {owner})",
-                resolution=f"wait for it: kcluster job status {place.name}",
-            ) from problem
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+    """Lock a job's folder, so that of two submits at once one is refused: LockedError with the other's process id."""
+
+    def refused(pid: str) -> LockedError:
+        return LockedError(
+            f"the job {place.name} is being submitted already (pid {pid or 'unknown'})",
+            resolution=f"wait for it: kcluster job status {place.name}",
+        )
+
+    with file_lock.locked(place / "lock", str(os.getpid()), refused):
         yield
 
 
@@ -228,12 +221,9 @@ def in_use(lock: Path, within: float = 0.0) -> bool:
 def _held(lock: Path) -> bool:
     try:
         with lock.open() as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+            return file_lock.is_locked(file.fileno())
     except OSError:  # there is none, or it is not ours to look at
         return False
-    return False
 
 
 def note(place: Path, record: JobRecord) -> Job:

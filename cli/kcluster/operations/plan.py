@@ -21,7 +21,7 @@ from kcluster.plan import Plan, Roles
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
-    from kcluster.clients.ssh import Connections
+    from kcluster.clients.ssh import Connections, Login
     from kcluster.inventory import Loaded
     from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
@@ -34,25 +34,28 @@ _ANSWER_WITHIN = 4.0
 """Seconds for each question to the brokers: a plan that knows less is better than one that hangs."""
 
 
-def accepted(loaded: Loaded) -> Cluster:
-    """The cluster of an inventory on hosts, once every rule was asked."""
+def validated(loaded: Loaded) -> Cluster:
+    """The cluster of an inventory on hosts; InventoryError when a rule refuses it, UsageError for a local cluster."""
     cluster = validate.accepted(loaded)
     if cluster.local:
         raise UsageError(
             f"{cluster.name} is a cluster on this machine, not on hosts",
-            resolution=f"kcluster up -i {loaded.path}; it says what it does",
+            resolution=f"kcluster up -i {loaded.path}",
         )
     return cluster
 
 
-def plan(cluster: Cluster, hosts: Connections, kafka: Kafka) -> Plan:
-    """What provision would change; nothing is changed."""
-    return whole(cluster, hosts, kafka)
+def plan(cluster: Cluster, kafka: Kafka, logins: Mapping[str, Login]) -> Plan:
+    """What provision would change on all hosts; nothing is changed, and a host that does not answer is an error."""
+    from kcluster.clients.ssh import Connections
+
+    with Connections(logins) as hosts:
+        return whole(cluster, hosts, kafka)
 
 
 def whole(cluster: Cluster, hosts: Connections, kafka: Kafka, only: Sequence[str] = ()) -> Plan:
     """The plans of all parts of the cluster as one: for all hosts, or for only these and then without topics."""
-    kafkas, *sparks = map(seen_all, observe_parts(cluster.parts, hosts, only=only or None))
+    kafkas, *sparks = map(answers_of_all, observe_parts(cluster.parts, hosts, only=only or None))
     plans = [of(cluster, kafkas, kafka, topics_too=not only)]
     for seen in sparks:
         assert cluster.engine
@@ -76,7 +79,7 @@ def of(cluster: Cluster, seen: Mapping[str, ObservedHost], kafka: Kafka, *, topi
     return replace(made, topics=topics, notes=(*made.notes, *notes, *doubts))
 
 
-def seen_all(answers: Mapping[str, T | KclusterError]) -> dict[str, T]:
+def answers_of_all(answers: Mapping[str, T | KclusterError]) -> dict[str, T]:
     """What every host said, unless a host did not say: then the errors of all such hosts at once."""
     problems = {name: answer for name, answer in answers.items() if isinstance(answer, KclusterError)}
     if not problems:

@@ -2,35 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kcluster.clients.ssh import Connections
 from kcluster.journal import Journal
 from kcluster.rollout.cluster_lock import locked
+from kcluster.rollout.gates import Gates
 from kcluster.rollout.node_selection import installed, select_nodes
 from kcluster.rollout.roll import RollReport, refuse_unsafe, roll
 
 if TYPE_CHECKING:
-    from kcluster.clients.ssh import Connections
+    from kcluster.clients.ssh import Login
+    from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
     from kcluster.results import Progress
-    from kcluster.rollout.gates import Gates
 
 REASON = "asked for"
 
 
+def restart(
+    cluster: Cluster,
+    client_config: Mapping[str, str],
+    logins: Mapping[str, Login],
+    names: Sequence[str],
+    *,
+    gate_timeout: float,
+    unsafe_partitions: bool,
+    confirm: Callable[[Sequence[Node]], None],
+    progress: Progress,
+    words: Sequence[str],
+) -> RollReport:
+    """Restart the nodes of these names (all without names) one at a time; blocks until the last one has caught up.
+
+    `confirm` gets the nodes before anything is stopped, and raises to call it off.
+    """
+    with Connections(logins) as hosts:
+        gates = Gates(cluster, client_config, unsafe_partitions=unsafe_partitions, timeout=gate_timeout, hosts=hosts)
+        nodes = plan(gates, names, hosts)
+        confirm(nodes)
+        return carry_out(gates, nodes, hosts, progress, words)
+
+
 def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> list[Node]:
-    """What would be restarted; what cannot be made safe is refused before anybody is asked."""
+    """The nodes to restart; RefusedError when one is not installed or no waiting makes its stop safe."""
     nodes = select_nodes(gates.cluster, names)
     installed(gates.cluster, nodes, hosts)
     refuse_unsafe(gates, [[node] for node in nodes])
     return nodes
 
 
-def restart(
+def carry_out(
     gates: Gates, nodes: Sequence[Node], hosts: Connections, progress: Progress, words: Sequence[str]
 ) -> RollReport:
-    """Restart the nodes one at a time, and stop at the first one that does not come back."""
+    """Lock the cluster and roll the nodes; ApplyError at the first one that does not come back."""
     cluster = gates.cluster
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
         reasons = {node.name: REASON for node in nodes}

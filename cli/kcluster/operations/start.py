@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kcluster.clients.ssh import Connections
 from kcluster.journal import Journal
 from kcluster.results import Block, Cell, Progress, Result, Tone
 from kcluster.rollout import diagnosis
 from kcluster.rollout.cluster_lock import locked
 from kcluster.rollout.diagnosis import StartMark
-from kcluster.rollout.node_selection import installed, select_nodes, stages
-from kcluster.rollout.roll import Note, come_back
+from kcluster.rollout.gates import Gates
+from kcluster.rollout.node_selection import installed, select_nodes
+from kcluster.rollout.order import start_stages
+from kcluster.rollout.roll import Note, wait_after_start
 
 if TYPE_CHECKING:
-    from kcluster.clients.ssh import Connections
+    from kcluster.clients.ssh import Login
+    from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
-    from kcluster.rollout.diagnosis import UnitState
-    from kcluster.rollout.gates import Gates
 
 _WITHIN = 60.0
 
@@ -29,7 +31,7 @@ class StartPlan:
     """What would be started, and what must serve in the end."""
 
     nodes: tuple[Node, ...]
-    idle: tuple[Node, ...]
+    stopped: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
@@ -48,39 +50,64 @@ class StartReport(Result):
         yield f"bootstrap: {self.bootstrap}"
 
 
+def start(
+    cluster: Cluster,
+    client_config: Mapping[str, str],
+    logins: Mapping[str, Login],
+    names: Sequence[str],
+    *,
+    gate_timeout: float,
+    confirm: Callable[[Sequence[Node]], None],
+    progress: Progress,
+    words: Sequence[str],
+) -> StartReport:
+    """Start the stopped nodes among these names (all without names); blocks until every one of them serves.
+
+    `confirm` gets the nodes to start, if there are any, and raises to call it off.
+    """
+    with Connections(logins) as hosts:
+        gates = Gates(cluster, client_config, timeout=gate_timeout, hosts=hosts)
+        starts = plan(gates, names, hosts)
+        if starts.stopped:
+            confirm(starts.stopped)
+        return carry_out(gates, starts, hosts, progress, words)
+
+
 def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> StartPlan:
-    """What would be started."""
+    """The nodes of these names, and which of them do not run; RefusedError when one is not installed."""
     nodes = select_nodes(gates.cluster, names)
-    found: Mapping[str, UnitState] = installed(gates.cluster, nodes, hosts)
-    return StartPlan(tuple(nodes), tuple(node for node in nodes if not found[node.name].running))
+    units = installed(gates.cluster, nodes, hosts)
+    return StartPlan(tuple(nodes), tuple(node for node in nodes if not units[node.name].running))
 
 
-def start(gates: Gates, starts: StartPlan, hosts: Connections, progress: Progress, words: Sequence[str]) -> StartReport:
-    """Start what does not run, stage by stage, and wait until it serves."""
+def carry_out(
+    gates: Gates, starts: StartPlan, hosts: Connections, progress: Progress, words: Sequence[str]
+) -> StartReport:
+    """Lock the cluster and start the stopped nodes stage by stage; ApplyError when a stage does not serve in time."""
     cluster, began = gates.cluster, time.monotonic()
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
-        for stage in stages(starts.nodes):
+        for stage in start_stages(starts.nodes):
             lock.check()
-            _bring_up(stage, starts.idle, gates, hosts, progress, journal.note)
-    idle = tuple(node.name for node in starts.idle)
-    return StartReport(cluster.name, idle, cluster.bootstrap, round(time.monotonic() - began, 2))
+            _start_stage(stage, starts.stopped, gates, hosts, progress, journal.note)
+    started = tuple(node.name for node in starts.stopped)
+    return StartReport(cluster.name, started, cluster.bootstrap, round(time.monotonic() - began, 2))
 
 
-def _bring_up(
+def _start_stage(
     stage: Sequence[Node],
-    idle: Sequence[Node],
+    stopped: Sequence[Node],
     gates: Gates,
     hosts: Connections,
     progress: Progress,
     note: Note,
 ) -> None:
-    """Start what is idle of a stage; a node that ran already must serve as well."""
-    fresh = [node for node in stage if node in idle]
-    if fresh:
-        progress(f"starting {', '.join(node.name for node in fresh)}")
-    began = diagnosis.command("start", fresh, hosts, within=_WITHIN) if fresh else []
-    every = [*began, *(StartMark(node) for node in stage if node not in idle)]
-    if every:
-        come_back(every, hosts, progress, gates.patience, lambda: gates.serving(stage))
-    for node in fresh:
+    """Start the stopped nodes of a stage and wait until all of its nodes serve, also those that ran already."""
+    to_start = [node for node in stage if node in stopped]
+    if to_start:
+        progress(f"starting {', '.join(node.name for node in to_start)}")
+    marks = diagnosis.command("start", to_start, hosts, within=_WITHIN) if to_start else []
+    marks += [StartMark(node) for node in stage if node not in stopped]
+    if marks:
+        wait_after_start(marks, hosts, progress, gates.timeout, lambda: gates.serving(stage))
+    for node in to_start:
         note("step", phase="start", host=node.host.name, what=f"start {node.name}", status="ok")

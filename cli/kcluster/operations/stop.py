@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kcluster.clients.ssh import Connections
 from kcluster.journal import Journal
 from kcluster.results import Block, Cell, Progress, Result, Tone
 from kcluster.rollout import diagnosis
 from kcluster.rollout.cluster_lock import locked
-from kcluster.rollout.node_selection import installed, select_nodes, stages
-from kcluster.rollout.roll import STOP_WITHIN, open_gate, refuse_unsafe
+from kcluster.rollout.gates import Gates
+from kcluster.rollout.node_selection import installed, select_nodes
+from kcluster.rollout.order import start_stages
+from kcluster.rollout.roll import STOP_WITHIN, refuse_unsafe, wait_before_stop
 
 if TYPE_CHECKING:
-    from kcluster.clients.ssh import Connections
+    from kcluster.clients.ssh import Login
+    from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
-    from kcluster.rollout.gates import Gates
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,30 @@ class StopReport(Result):
         yield "start again: kcluster start -i INV    a host that boots starts its units by itself"
 
 
+def stop(
+    cluster: Cluster,
+    client_config: Mapping[str, str],
+    logins: Mapping[str, Login],
+    names: Sequence[str],
+    *,
+    gate_timeout: float,
+    unsafe_partitions: bool,
+    confirm: Callable[[StopPlan], None],
+    progress: Progress,
+    words: Sequence[str],
+) -> StopReport:
+    """Stop the nodes of these names (the whole cluster without names); blocks until they have stopped.
+
+    `confirm` gets the plan when something runs, and raises to call it off.
+    """
+    with Connections(logins) as hosts:
+        gates = Gates(cluster, client_config, unsafe_partitions=unsafe_partitions, timeout=gate_timeout, hosts=hosts)
+        stops = plan(gates, names, hosts)
+        if stops.nodes:
+            confirm(stops)
+        return carry_out(gates, stops, hosts, progress, words)
+
+
 def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> StopPlan:
     """What would be stopped; what cannot be made safe is refused before anybody is asked."""
     nodes = select_nodes(gates.cluster, names)
@@ -66,17 +93,19 @@ def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> StopPlan:
     running = tuple(node for node in nodes if found[node.name].running)
     whole = len(nodes) == len(gates.cluster.every_node)
     if not whole:
-        refuse_unsafe(gates, [running])
+        refuse_unsafe(gates, [running], action="stop")
     return StopPlan(running, whole)
 
 
-def stop(gates: Gates, stops: StopPlan, hosts: Connections, progress: Progress, words: Sequence[str]) -> StopReport:
-    """Stop the nodes, the last stage of a start first: brokers hand their leaders over while the keepers still live."""
+def carry_out(
+    gates: Gates, stops: StopPlan, hosts: Connections, progress: Progress, words: Sequence[str]
+) -> StopReport:
+    """Lock the cluster and stop the nodes, brokers before the metadata quorum: they hand their leaders over first."""
     cluster, began = gates.cluster, time.monotonic()
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
         if not stops.whole:
-            open_gate(gates, stops.nodes, progress, standing="nothing was stopped")
-        for nodes in reversed(stages(stops.nodes)):
+            wait_before_stop(gates, stops.nodes, progress, state="nothing was stopped")
+        for nodes in reversed(start_stages(stops.nodes)):
             lock.check()  # the gate may have been closed for long
             names = ", ".join(node.name for node in nodes)
             progress(f"stopping {names}")

@@ -1,4 +1,4 @@
-"""Applying a plan: one run of Ansible, told event by event, and then the wait until everything serves."""
+"""Applying a plan: one run of Ansible with its events as progress, then the wait until every started node serves."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from kcluster.clients import ansible
 from kcluster.clients.ansible import Event, TaskStatus
-from kcluster.results import StepState
+from kcluster.results import StepState, counted
 from kcluster.rollout import diagnosis
 from kcluster.rollout.phases import Phases
 from kcluster.rollout.provision_result import HostChange
-from kcluster.rollout.roll import come_back
+from kcluster.rollout.roll import wait_after_start
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
@@ -39,10 +39,13 @@ def apply(
     limit: Sequence[str] = (),
     become_password: str = "",
 ) -> list[HostChange]:
-    """Write and start what the plan says; what was changed."""
+    """Carry out the changes and starts of a plan; what was changed. Blocks until the started nodes serve.
+
+    ApplyError when Ansible fails on a host, or a node does not start.
+    """
     nodes = [node for start in plan.starts for node in gates.cluster.find(start.node)]
-    begun = diagnosis.marks(nodes, hosts)
-    with phases.phase("apply", f"apply with Ansible: {len(plan.changes)} changes, {len(plan.starts)} starts"):
+    marks = diagnosis.marks(nodes, hosts)
+    with phases.phase("apply", f"apply with Ansible: {_counts(plan)}"):
         outcome = ansible.run_playbook(
             PLAYBOOK,
             inventory,
@@ -52,19 +55,23 @@ def apply(
             become_password=become_password,
         )
     if nodes:
-        with phases.phase("wait", f"wait until {len(nodes)} nodes serve"):
-            come_back(begun, hosts, phases.say, gates.patience, lambda: gates.serving(nodes))
+        with phases.phase("wait", f"wait for {counted(len(nodes), 'node')} to serve"):
+            wait_after_start(marks, hosts, phases.say, gates.timeout, lambda: gates.serving(nodes))
     return [HostChange(event.host, line) for event in outcome.changed for line in _changes(event)]
 
 
 def report_event(event: Event, phases: Phases) -> None:
-    """One event of Ansible, as a step of its host."""
-    if event.status is TaskStatus.SKIPPED:  # it was not for this host
+    """Report one event of Ansible as a step of its host; a task that was skipped is no step."""
+    if event.status is TaskStatus.SKIPPED:
         return
     failed = {"message": event.message} if _STATES[event.status] is StepState.FAILED else {}
     phases.step(event.host, event.task, _STATES[event.status], **failed)
 
 
+def _counts(plan: Plan) -> str:
+    return f"{counted(len(plan.changes), 'change')}, {counted(len(plan.starts), 'start')}"
+
+
 def _changes(event: Event) -> list[str]:
-    """What a task changed: its module says it line by line, else its name stands for it."""
+    """What a task changed: the lines of its module, or else its name."""
     return [str(line) for line in event.facts.get("changes", ())] or [event.task]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import threading
 import time
@@ -10,14 +9,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
-from kcluster import paths
+from kcluster import file_lock, paths
 from kcluster.clients import host_scripts
 from kcluster.errors import ApplyError, KclusterError, LockedError, RefusedError, UnreachableError
-from kcluster.journal import Owner, writable
+from kcluster.journal import NOTHING_CHANGED, Owner
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections, RemoteCommand
@@ -51,7 +49,7 @@ def locked(
     `without` names hosts that this run does not touch: they may be out of reach, but if they answer they are held too.
     """
     owner = Owner.here(words)
-    with _here(cluster.name, owner):
+    with _locked_here(cluster.name, owner):
         lock = Lock(cluster, hosts, owner, silence, without)
         try:
             lock.take()
@@ -119,7 +117,7 @@ class Lock:
         if isinstance(answer, KclusterError):
             return None if name in self._without and isinstance(answer, UnreachableError) else answer
         if "owner" in answer:
-            return taken(self._cluster, Owner.of(answer["owner"]), name)
+            return locked_error(self._cluster, Owner.of(answer["owner"]), name)
         if "trouble" in answer:
             return ApplyError(
                 f"{name}: the lock of {self._cluster} cannot be taken: {answer['trouble']}; nothing was changed",
@@ -209,7 +207,7 @@ class _Holder:
         )
 
 
-def taken(cluster: str, owner: Owner, where: str) -> LockedError:
+def locked_error(cluster: str, owner: Owner, where: str) -> LockedError:
     """The error that names who works on a cluster."""
     return LockedError(
         f"another kcluster run works on {cluster}: {owner.user}@{owner.machine} (pid {owner.pid})"
@@ -220,35 +218,21 @@ def taken(cluster: str, owner: Owner, where: str) -> LockedError:
 
 
 @contextmanager
-def _here(cluster: str, owner: Owner) -> Iterator[None]:
-    """Hold the lock of this machine; the kernel gives it back when the process ends, however it ends."""
+def _locked_here(cluster: str, owner: Owner) -> Iterator[None]:
+    """Lock the cluster on this machine, or LockedError with the run that has the lock."""
+
+    def refused(text: str) -> LockedError:
+        return locked_error(cluster, _recorded_owner(text), "this machine")
+
     file = paths.home() / "clusters" / cluster / "lock"
-    with _opened(file) as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise taken(cluster, _owner(lock), "this machine") from None
-        with writable(file):
-            lock.truncate(0)
-            lock.write(json.dumps(asdict(owner)))
-            lock.flush()
-        try:
-            yield
-        finally:
-            lock.truncate(0)
+    with file_lock.locked(file, json.dumps(asdict(owner)), refused, consequence=NOTHING_CHANGED):
+        yield
 
 
-def _opened(file: Path) -> TextIO:
-    with writable(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        return open(file, "a+")
-
-
-def _owner(lock: TextIO) -> Owner:
-    lock.seek(0)
+def _recorded_owner(text: str) -> Owner:
     try:
-        return Owner.of(json.load(lock))
-    except ValueError:  # it has the lock and has not written yet who it is
+        return Owner.of(json.loads(text))
+    except ValueError:  # it has the lock and has not written its owner yet
         return Owner.of({})
 
 

@@ -1,4 +1,4 @@
-"""What became of a node on its host: its unit, its last words, the known cause, and who holds its port."""
+"""The diagnosis of a failed start: the unit, the last lines of the log, the known cause, and who uses the port."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from kcluster.model.failure_causes import PORT_IN_USE, Cause, cause_of
 from kcluster.model.node import Node
 from kcluster.model.quorum import Controller
 from kcluster.model.spark_cluster import SparkDaemon
+from kcluster.results import counted
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import CommandResult, Connections
 
-_CUT = "--- kcluster ---"
-_BEGIN = f"echo '{_CUT}'\n"
+_SEPARATOR = "--- kcluster ---"
+_BEGIN = f"echo '{_SEPARATOR}'\n"
 """Where an answer begins: a login may greet with lines before."""
-_LINES = 12
-_LOOKED_THROUGH = 4000
+_SHOWN_LINES = 12
+_LOG_LINES = 4000
 """Lines of the log in which the cause is looked for: a broker writes 400 with each start, and may start again."""
 _LISTENING = re.compile(r"^\s*\d+: [0-9A-F]+:(?P<port>[0-9A-F]{4}) ", re.MULTILINE)
 _HOLDER = re.compile(r'\("(?P<program>[^"]+)",pid=(?P<pid>\d+)')
-_ASKED = ("Id", "Description", "LoadState", "ActiveState", "SubState", "Result", "ExecMainStatus", "NRestarts")
+_PROPERTIES = ("Id", "Description", "LoadState", "ActiveState", "SubState", "Result", "ExecMainStatus", "NRestarts")
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class UnitState:
     """The exit code of its last process."""
     restarts: int = 0
     description: str = ""
-    """What it says of itself: "Kafka broker 1 of staging"."""
+    """Of its unit file: "Kafka broker 1 of staging"."""
 
     @property
     def running(self) -> bool:
@@ -67,40 +68,40 @@ class UnitState:
         return self.active == "failed" or self.sub == "auto-restart"
 
     def __str__(self) -> str:
-        """One line, as `systemctl status` says it."""
+        """One line, like that of `systemctl status`."""
         ended = f", its last process ended with {self.status} ({self.result})" if self.result != "success" else ""
-        tries = f", {self.restarts} restarts by systemd" if self.restarts else ""
+        tries = f", {counted(self.restarts, 'restart')} by systemd" if self.restarts else ""
         return f"{self.active} ({self.sub}){ended}{tries}"
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Why a node does not serve, as far as its host tells."""
+    """Why a node does not serve, as far as its host shows."""
 
     node: Node
     unit: UnitState
-    said: tuple[str, ...]
-    """What it said since it was started, on its console and in its log."""
+    output: tuple[str, ...]
+    """The lines of its console and log since it was started."""
     holders: tuple[str, ...] = ()
-    """Who holds its ports."""
+    """The processes that use its ports."""
 
     @property
     def cause(self) -> tuple[Cause, str] | None:
-        """The known cause, and the line that tells it."""
-        return cause_of(self.said)
+        """The known cause, and the line that shows it; None when it is unknown."""
+        return cause_of(self.output)
 
     @property
     def text(self) -> str:
-        """The cause in words that fit after a colon; empty when it is not known."""
+        """The cause as it stands after a colon; empty when it is unknown."""
         if not self.cause:
             return ""
-        held = f" ({'; '.join(self.holders)})" if self.cause[0] is PORT_IN_USE and self.holders else ""
-        return f"{self.cause[0].text}{held}"
+        users = f" ({'; '.join(self.holders)})" if self.cause[0] is PORT_IN_USE and self.holders else ""
+        return f"{self.cause[0].text}{users}"
 
     @property
     def lines(self) -> list[str]:
-        """The unit's state and the last words, the telling one among them."""
-        last = list(self.said[-_LINES:])
+        """The unit's state and the last lines, the one that shows the cause among them."""
+        last = list(self.output[-_SHOWN_LINES:])
         if self.cause and self.cause[1] not in [line.strip() for line in last]:
             last = [self.cause[1], *last[1:]]
         return [f"unit {UNITS[self.node.kind]} on {self.node.host.name}: {self.unit}", *last]
@@ -114,84 +115,88 @@ class Diagnosis:
 
 
 def units(nodes: Iterable[Node], hosts: Connections) -> dict[str, UnitState]:
-    """The unit of each node, all hosts asked at once; a host that does not answer is an error."""
-    found: dict[str, UnitState] = {}
-    for there, said in _ask(nodes, lambda nodes: f"{_show(map(unit_of, nodes))}\n", hosts):
-        shown = {facts["Id"]: _unit(facts) for facts in _blocks(said)}
-        found |= {node.name: shown[f"{unit_of(node)}.service"] for node in there}
-    return found
+    """The unit of each node, from all hosts at once; raises the error of a host that does not answer."""
+    by_node: dict[str, UnitState] = {}
+    for of_host, shown in _ask(nodes, lambda nodes: f"{_show(map(unit_of, nodes))}\n", hosts):
+        by_unit = {facts["Id"]: _unit(facts) for facts in _blocks(shown)}
+        by_node |= {node.name: by_unit[f"{unit_of(node)}.service"] for node in of_host}
+    return by_node
 
 
 def listening(nodes: Iterable[Node], hosts: Connections) -> set[str]:
-    """The names of the nodes whose hosts listen at their port, whoever can reach it."""
-    found: set[str] = set()
-    for there, said in _ask(nodes, lambda _: "grep -hs ' 0A ' /proc/net/tcp /proc/net/tcp6\n", hosts):
-        open_ports = {int(line["port"], 16) for line in _LISTENING.finditer(said)}
-        found |= {node.name for node in there if port_of(node) in open_ports}
-    return found
+    """The names of the nodes whose hosts listen at their port, whether or not this machine can reach it."""
+    names: set[str] = set()
+    for of_host, sockets in _ask(nodes, lambda _: "grep -hs ' 0A ' /proc/net/tcp /proc/net/tcp6\n", hosts):
+        open_ports = {int(line["port"], 16) for line in _LISTENING.finditer(sockets)}
+        names |= {node.name for node in of_host if port_of(node) in open_ports}
+    return names
 
 
 def marks(nodes: Sequence[Node], hosts: Connections) -> list[StartMark]:
-    """Where the starts of these nodes will begin, for somebody else who starts them."""
-    began = []
-    for there, said in _ask(nodes, _marks, hosts):
-        since, *sizes = map(int, said.split())
-        began += [StartMark(node, since, size) for node, size in zip(there, sizes, strict=True)]
-    return began
+    """Where the starts of these nodes will begin when they are started by Ansible."""
+    start_marks = []
+    for of_host, numbers in _ask(nodes, _marks, hosts):
+        since, *sizes = map(int, numbers.split())
+        start_marks += [StartMark(node, since, size) for node, size in zip(of_host, sizes, strict=True)]
+    return start_marks
 
 
 def _ask(
-    nodes: Iterable[Node], question: Callable[[Sequence[Node]], str], hosts: Connections
+    nodes: Iterable[Node], script: Callable[[Sequence[Node]], str], hosts: Connections
 ) -> Iterator[tuple[list[Node], str]]:
-    """The nodes of each host and what it says of them, all asked at once; a host that does not answer is an error."""
+    """The nodes of each host and the output of its script, all at once; raises the error of an unreachable host."""
     by_host: dict[str, list[Node]] = {}
     for node in nodes:
         by_host.setdefault(node.host.name, []).append(node)
-    scripts = {host: f"{_BEGIN}{question(there)}" for host, there in by_host.items()}
+    scripts = {host: f"{_BEGIN}{script(of_host)}" for host, of_host in by_host.items()}
     for host, answer in hosts.run("sh -s", stdin=scripts, only=list(by_host), become=True).items():
         if isinstance(answer, KclusterError):
             raise answer
-        yield by_host[host], _said(answer)
+        yield by_host[host], _output(answer)
 
 
-def _said(answer: CommandResult) -> str:
-    return answer.stdout.partition(f"{_CUT}\n")[2]
+def _output(answer: CommandResult) -> str:
+    return answer.stdout.partition(f"{_SEPARATOR}\n")[2]
 
 
 def command(verb: str, nodes: Sequence[Node], hosts: Connections, *, within: float) -> list[StartMark]:
-    """Start, stop or restart the units of nodes on different hosts at once; where each one's start begins."""
-    scripts = {node.host.name: _order(verb, node) for node in nodes}
+    """Start, stop or restart the units of nodes on different hosts at once; where each one's start begins.
+
+    Blocks until systemd is done, at most `within` seconds; ApplyError with a diagnosis when it fails.
+    """
+    scripts = {node.host.name: systemctl_script(verb, node) for node in nodes}
     answers = hosts.run("sh -s", stdin=scripts, only=list(scripts), become=True, within=within)
-    began = []
+    start_marks = []
     for node in nodes:
         answer = answers[node.host.name]
         if isinstance(answer, KclusterError):
             raise answer
-        since, size = [*map(int, _said(answer).split()), 0, 0][:2]
-        began.append(StartMark(node, since, size))
+        since, size = [*map(int, _output(answer).split()), 0, 0][:2]
+        start_marks.append(StartMark(node, since, size))
         if answer.code:
-            raise _refused(verb, began[-1], answer, hosts)
-    return began
+            raise _refused(verb, start_marks[-1], answer, hosts)
+    return start_marks
 
 
-def _refused(verb: str, began: StartMark, answer: CommandResult, hosts: Connections) -> ApplyError:
-    """The error for an order that systemd did not carry out, with what the host tells about it."""
-    node, found = began.node, diagnose(began, hosts)
-    why = f": {found.text}" if found.text else ""
+def _refused(verb: str, mark: StartMark, answer: CommandResult, hosts: Connections) -> ApplyError:
+    """The error for a systemctl command that failed, with the diagnosis of the host."""
+    node, diagnosed = mark.node, diagnose(mark, hosts)
+    why = f": {diagnosed.text}" if diagnosed.text else ""
+    status = f"ssh {node.host.name} systemctl status {unit_of(node)}"
     return ApplyError(
         f"{node.name} on {node.host.name}: systemctl {verb} {unit_of(node)} ended with {answer.code}{why}",
-        details="\n".join([*answer.stderr.strip().splitlines(), *found.lines]),
-        resolution=found.resolution if found.cause else f"ssh {node.host.name} systemctl status {unit_of(node)}",
+        details="\n".join([*answer.stderr.strip().splitlines(), *diagnosed.lines]),
+        resolution=diagnosed.resolution if diagnosed.cause else status,
     )
 
 
-def diagnose(began: StartMark, hosts: Connections) -> Diagnosis:
-    """Everything the host tells about a start that did not succeed."""
-    node = began.node
-    answer = hosts.ask(node.host.name, "sh -s", stdin=_questions(began), become=True)
-    shown, console, log, sockets = (part.strip("\n") for part in _said(answer).split(f"{_CUT}\n"))
-    said = (*console.splitlines(), *log.splitlines())
-    return Diagnosis(node, _unit(next(_blocks(shown))), said, tuple(_holders(node, sockets)))
+def diagnose(mark: StartMark, hosts: Connections) -> Diagnosis:
+    """The diagnosis of a start that did not succeed; raises when its host cannot be reached."""
+    node = mark.node
+    answer = hosts.ask(node.host.name, "sh -s", stdin=diagnosis_script(mark), become=True)
+    shown, console, log, sockets = (part.strip("\n") for part in _output(answer).split(f"{_SEPARATOR}\n"))
+    output = (*console.splitlines(), *log.splitlines())
+    return Diagnosis(node, _unit(next(_blocks(shown))), output, tuple(_port_users(node, sockets)))
 
 
 def unit_of(node: Node) -> str:
@@ -205,7 +210,7 @@ def log_file(node: Node) -> str:
 
 
 def _show(names: Iterable[str]) -> str:
-    return shlex.join(["systemctl", "show", "--property", ",".join(_ASKED), *names])
+    return shlex.join(["systemctl", "show", "--property", ",".join(_PROPERTIES), *names])
 
 
 def _marks(nodes: Sequence[Node]) -> str:
@@ -214,31 +219,31 @@ def _marks(nodes: Sequence[Node]) -> str:
     return "\n".join(["date +%s", *sizes, ""])
 
 
-def _order(verb: str, node: Node) -> str:
-    """A unit that failed too often is only started again when that is forgotten."""
+def systemctl_script(verb: str, node: Node) -> str:
+    """The script that starts, stops or restarts a unit; earlier failures are reset, or systemd might refuse a start."""
     unit = unit_of(node)
     return f"systemctl reset-failed {unit} 2>/dev/null\n{_BEGIN}{_marks([node])}exec systemctl {verb} {unit}\n"
 
 
-def _questions(began: StartMark) -> str:
-    """A log that was rolled in between is smaller than it was, and is read from its beginning."""
-    node = began.node
+def diagnosis_script(mark: StartMark) -> str:
+    """The script that shows a node's unit, console, log and sockets since a start; a rolled log is read whole."""
+    node = mark.node
     return (
         f"{_BEGIN}{_show([unit_of(node)])}\n"
-        f"echo '{_CUT}'\n"
-        f"journalctl --unit {unit_of(node)} --since @{began.since} --output cat --quiet --no-pager --lines 200\n"
-        f"echo '{_CUT}'\n"
+        f"echo '{_SEPARATOR}'\n"
+        f"journalctl --unit {unit_of(node)} --since @{mark.since} --output cat --quiet --no-pager --lines 200\n"
+        f"echo '{_SEPARATOR}'\n"
         f"log={shlex.quote(log_file(node))}\n"
-        f"from={began.log_size}\n"
+        f"from={mark.log_size}\n"
         '[ "$(stat -c %s "$log" 2>/dev/null || echo 0)" -ge "$from" ] || from=0\n'
-        f'tail -c "+$((from + 1))" "$log" 2>/dev/null | tail -n {_LOOKED_THROUGH}\n'
-        f"echo '{_CUT}'\n"
+        f'tail -c "+$((from + 1))" "$log" 2>/dev/null | tail -n {_LOG_LINES}\n'
+        f"echo '{_SEPARATOR}'\n"
         "ss -Hltnp\n"
     )
 
 
 def _blocks(shown: str) -> Iterator[dict[str, str]]:
-    """What `systemctl show` says of each unit; an empty line lies between two."""
+    """The properties of each unit, out of `systemctl show`: an empty line separates two."""
     for block in shown.strip().split("\n\n"):
         yield {key: value for key, _, value in (line.partition("=") for line in block.splitlines())}
 
@@ -255,18 +260,18 @@ def _unit(facts: Mapping[str, str]) -> UnitState:
     )
 
 
-def _holders(node: Node, sockets: str) -> Iterator[str]:
-    """Who listens on the node's ports, out of the lines of `ss`."""
-    wanted = {str(port) for port in _ports(node)}
+def _port_users(node: Node, sockets: str) -> Iterator[str]:
+    """The processes that listen on the node's ports, out of the lines of `ss`."""
+    ports = {str(port) for port in _ports(node)}
     for line in sockets.splitlines():
         fields = line.split()
         port = fields[3].rpartition(":")[2] if len(fields) > 3 else ""
-        if port in wanted and (holder := _HOLDER.search(line)):
-            yield f"{port} is held by {holder['program']}, pid {holder['pid']}"
+        if port in ports and (holder := _HOLDER.search(line)):
+            yield f"{port} is used by {holder['program']}, pid {holder['pid']}"
 
 
 def port_of(node: Node) -> int:
-    """The port at which its host listens when the node serves."""
+    """The port at which a node that serves listens on its host."""
     if isinstance(node, Server):
         return node.client_port
     if isinstance(node, Broker):

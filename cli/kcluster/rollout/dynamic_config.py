@@ -1,4 +1,4 @@
-"""Settings that running brokers take over the wire: told, and read back until they count."""
+"""Dynamic config: set on running brokers over the wire, and read back until it is in effect."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     from kcluster.plan import Dynamic
     from kcluster.results import Progress
 
-_COUNTS_WITHIN = 20.0
+_IN_EFFECT_WITHIN = 20.0
 
 
 def apply_dynamic(
     cluster: Cluster, settings: Iterable[Dynamic], progress: Progress, client_config: Mapping[str, str] | None = None
 ) -> None:
-    """Tell the brokers each setting, and return when all of them say that it counts."""
-    wanted = list(settings)
-    if not wanted:
+    """Set each property on its broker or the whole cluster; blocks until all brokers report it, else ApplyError."""
+    changes = list(settings)
+    if not changes:
         return
     config = client_config or {}
     brokers = {broker.name: broker for broker in cluster.brokers}
-    for setting in wanted:
-        progress(f"setting {setting.key} on {setting.node or 'the whole cluster'} while it runs")
+    for setting in changes:
+        progress(f"setting dynamic config {setting.key} on {setting.node or 'the whole cluster'}")
         if setting.node:
-            _tell(brokers[setting.node], setting, config)
+            _set_on_broker(brokers[setting.node], setting, config)
         else:
-            _tell_all(cluster.brokers[0], setting, config)
+            _set_default(cluster.brokers[0], setting, config)
     for broker in cluster.brokers:
-        _read_back(broker, [setting for setting in wanted if setting.node in ("", broker.name)], config)
+        _read_back(broker, [setting for setting in changes if setting.node in ("", broker.name)], config)
 
 
-def _tell_all(broker: Broker, setting: Dynamic, config: Mapping[str, str]) -> None:
-    """Tell a setting of the whole cluster; the small client cannot log in, so it prefers an open listener."""
-    asked = broker.listener_for(PLAIN)
-    said = {} if asked.protocol == PLAIN else config
-    wire.set_cluster_default(asked.advertised_host, asked.advertised_port, setting.key, setting.after, said)
+def _set_default(broker: Broker, setting: Dynamic, config: Mapping[str, str]) -> None:
+    """Set the default of the whole cluster; the small client cannot log in, so it prefers a PLAINTEXT listener."""
+    listener = broker.listener_for(PLAIN)
+    login = {} if listener.protocol == PLAIN else config
+    wire.set_cluster_default(listener.advertised_host, listener.advertised_port, setting.key, setting.after, login)
 
 
-def _tell(broker: Broker, setting: Dynamic, config: Mapping[str, str]) -> None:
+def _set_on_broker(broker: Broker, setting: Dynamic, config: Mapping[str, str]) -> None:
     from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
     kafka = Kafka(_address(broker, config), config)
@@ -56,18 +56,18 @@ def _tell(broker: Broker, setting: Dynamic, config: Mapping[str, str]) -> None:
 
 
 def _read_back(broker: Broker, settings: list[Dynamic], config: Mapping[str, str]) -> None:
-    """Raise unless the broker says within the time that every setting counts."""
+    """ApplyError unless the broker reports every setting within the time."""
     kafka = Kafka(_address(broker, config), config)
-    left: list[str] = []
+    pending: list[str] = []
 
-    def counted() -> bool | None:
-        told = _told(kafka, broker)
-        left[:] = [setting.key for setting in settings if not _counts(setting, told.get(setting.key))]
-        return None if left else True
+    def in_effect() -> bool | None:
+        config = _reported(kafka, broker)
+        pending[:] = [setting.key for setting in settings if not _matches(setting, config.get(setting.key))]
+        return None if pending else True
 
-    if settings and not kafka.until(counted, within=_COUNTS_WITHIN):
+    if settings and not kafka.until(in_effect, within=_IN_EFFECT_WITHIN):
         raise ApplyError(
-            f"{broker.name} does not say that {', '.join(left)} counts after {_COUNTS_WITHIN:.0f} s",
+            f"{broker.name}: dynamic config {', '.join(pending)} is not in effect after {_IN_EFFECT_WITHIN:.0f} s",
             resolution=f"kcluster broker config {broker.id} -i INV, then run it again",
         )
 
@@ -76,16 +76,16 @@ def _address(broker: Broker, config: Mapping[str, str]) -> str:
     return broker.listener_for(protocol_of(config)).address
 
 
-def _told(kafka: Kafka, broker: Broker) -> Mapping[str, Any]:
+def _reported(kafka: Kafka, broker: Broker) -> Mapping[str, Any]:
     from confluent_kafka.admin import ConfigResource, ResourceType
 
     resource = ConfigResource(ResourceType.BROKER, str(broker.id))
-    told: Mapping[str, Any] = kafka.wait_each(kafka.admin.describe_configs([resource], request_timeout=10))[resource]
-    return told
+    config: Mapping[str, Any] = kafka.wait_each(kafka.admin.describe_configs([resource], request_timeout=10))[resource]
+    return config
 
 
-def _counts(setting: Dynamic, entry: Any) -> bool:
-    """Whether the broker's answer is what was wanted; a secret is never told, so it only has to be there."""
+def _matches(setting: Dynamic, entry: Any) -> bool:
+    """Whether the broker reports the new value; the value of a secret is never reported, so it only has to be set."""
     from confluent_kafka.admin import ConfigSource
 
     source = ConfigSource.DYNAMIC_BROKER_CONFIG if setting.node else ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG

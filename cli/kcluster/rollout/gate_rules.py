@@ -1,4 +1,4 @@
-"""The judgement of the gates: answers in, reasons to wait out; nothing is asked here."""
+"""The rules of the gates: answers of the cluster in, reasons to wait out. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kcluster.clients.wire import QuorumState
     from kcluster.model.quorum import Quorum
 
-_NO_COPY = "these partitions have no copy to spare (replicas <= min.insync.replicas)"
+_NO_SPARE_REPLICA = "partitions without a spare replica (replicas <= min.insync.replicas)"
 _ONE_BY_ONE = "stop one broker at a time, and start it again before the next"
 
 
@@ -30,43 +30,45 @@ class ClusterView:
     topics: Mapping[str, TopicState]
 
 
-# ZooKeeper and the controllers.
+# The metadata quorum: ZooKeeper servers or controllers.
 
 
-def majority_lost(metadata: Ensemble | Quorum, leaving: Collection[str]) -> Iterator[Reason]:
-    """That too few would be left, which no waiting changes."""
-    every = [node.name for node in metadata.nodes]
-    gone = [name for name in every if name in leaving]
-    if gone and (len(every) - len(gone)) * 2 <= len(every):
+def majority_lost(metadata: Ensemble | Quorum, stopping: Collection[str]) -> Iterator[Reason]:
+    """That the remaining nodes of the metadata quorum would be no majority, which no waiting changes."""
+    names = [node.name for node in metadata.nodes]
+    stopped = [name for name in names if name in stopping]
+    if stopped and (len(names) - len(stopped)) * 2 <= len(names):
         kind = "ZooKeeper servers" if isinstance(metadata, Ensemble) else "controllers"
-        spare = (len(every) - 1) // 2
-        remedy = f"stop at most {spare} at a time, and start {'it' if spare == 1 else 'them'} again before the next"
-        few = f"3 {kind} can do without one, {len(every)} cannot"
-        text = f"without {', '.join(gone)} there is no majority of {len(every)} {kind}"
-        yield Reason(text, remedy=remedy if spare else few)
+        tolerated = (len(names) - 1) // 2
+        again = "it" if tolerated == 1 else "them"
+        one_by_one = f"stop at most {tolerated} at a time, and start {again} again before the next"
+        too_few = f"3 {kind} tolerate the loss of one, {len(names)} {'does' if len(names) == 1 else 'do'} not"
+        text = f"without {', '.join(stopped)} there is no majority of {len(names)} {kind}"
+        yield Reason(text, remedy=one_by_one if tolerated else too_few)
 
 
 def ensemble_without(
-    leaving: Collection[str], answers: Mapping[str, Mapping[str, str] | KclusterError]
+    stopping: Collection[str], answers: Mapping[str, Mapping[str, str] | KclusterError]
 ) -> Iterator[Reason]:
-    """Why some servers may not leave the others alone: all of these must serve, and be level with one leader."""
+    """Why some ZooKeeper servers may not stop: all others must serve, and be in sync with one leader."""
     for name, answer in answers.items():
-        if name not in leaving:
-            yield from server_silent(name, answer)
+        if name not in stopping:
+            yield from server_down(name, answer)
     leading = leaders(answers)
-    serving = [name for name, answer in answers.items() if not list(server_silent(name, answer))]
+    serving = [name for name, answer in answers.items() if not list(server_down(name, answer))]
     if len(answers) > 1 and len(leading) != 1:
-        yield Reason(f"{len(leading)} servers say that they lead: {', '.join(leading)}" if leading else "nobody leads")
+        several = f"{len(leading)} ZooKeeper servers are leader: {', '.join(leading)}"
+        yield Reason(several if leading else "no ZooKeeper server leads")
     for name in leading:
         answer = answers[name]
         assert not isinstance(answer, KclusterError)
         synced = int(float(answer.get("zk_synced_followers", "0")))
         if synced < len(serving) - 1:
-            yield Reason(f"{synced} of {len(serving) - 1} followers are level with {name}")
+            yield Reason(f"{synced} of {len(serving) - 1} followers are in sync with {name}")
 
 
-def server_silent(name: str, answer: Mapping[str, str] | KclusterError) -> Iterator[Reason]:
-    """Why a ZooKeeper server does not serve."""
+def server_down(name: str, answer: Mapping[str, str] | KclusterError) -> Iterator[Reason]:
+    """Why a ZooKeeper server does not serve; nothing when it does."""
     if isinstance(answer, KclusterError):
         yield Reason(f"{name} does not serve ({answer.message})")
     elif answer.get("zk_server_state") not in ("leader", "follower", "standalone"):
@@ -74,7 +76,7 @@ def server_silent(name: str, answer: Mapping[str, str] | KclusterError) -> Itera
 
 
 def leaders(answers: Mapping[str, Mapping[str, str] | KclusterError]) -> list[str]:
-    """The servers that say they lead."""
+    """The names of the ZooKeeper servers that are leader."""
     return [
         name
         for name, answer in answers.items()
@@ -82,17 +84,17 @@ def leaders(answers: Mapping[str, Mapping[str, str] | KclusterError]) -> list[st
     ]
 
 
-def now_of(state: QuorumState) -> int:
-    """The leader's clock when it answered: it is always level with itself."""
+def leader_time(state: QuorumState) -> int:
+    """The leader's clock in milliseconds when it answered: it has always caught up with itself."""
     return max((voter.last_caught_up_ms or 0 for voter in state.voters), default=0)
 
 
 def quorum_without(
-    leaving: Collection[str], names: Mapping[int, str], state: QuorumState | KclusterError, since: int
+    stopping: Collection[str], names: Mapping[int, str], state: QuorumState | KclusterError, since: int
 ) -> Iterator[Reason]:
-    """Why some controllers may not leave the others alone: all of these must have been level with the leader since.
+    """Why some controllers may not stop: all others must have caught up with the leader since the time `since`.
 
-    That one was level a second before says little: it may have been restarted in that second.
+    That one had caught up a second before is not enough: it may have been restarted in that second.
     """
     if isinstance(state, KclusterError):
         yield Reason(state.message)
@@ -103,10 +105,10 @@ def quorum_without(
     voters = {voter.id: voter for voter in state.voters}
     for number, name in names.items():
         voter = voters.get(number)
-        if name in leaving or number == state.leader:
+        if name in stopping or number == state.leader:
             continue
         if voter is None:
-            yield Reason(f"{name} is not among the voters")
+            yield Reason(f"{name} is not a voter of the quorum")
         elif voter.last_caught_up_ms is None or voter.last_caught_up_ms < since:
             yield Reason(f"{name} is behind controller-{state.leader}")
 
@@ -114,75 +116,82 @@ def quorum_without(
 # Brokers.
 
 
-def brokers_missing(leaving: Collection[int], views: Mapping[int, ClusterView | KclusterError]) -> Iterator[Reason]:
-    """Which of the other brokers are not there: each must answer, and be known to all."""
-    staying = {number: view for number, view in views.items() if number not in leaving}
-    told = [view for view in views.values() if isinstance(view, ClusterView)]
-    for number, view in staying.items():
+def brokers_missing(stopping: Collection[int], views: Mapping[int, ClusterView | KclusterError]) -> Iterator[Reason]:
+    """Which of the other brokers are missing: each must answer, and be registered with all."""
+    remaining = {number: view for number, view in views.items() if number not in stopping}
+    available = [view for view in views.values() if isinstance(view, ClusterView)]
+    for number, view in remaining.items():
         if not isinstance(view, ClusterView):
             yield Reason(f"broker-{number} does not answer ({view.message})")
-        elif strangers := [f"broker-{known.broker}" for known in told if number not in known.brokers]:
-            yield Reason(f"broker-{number} is not registered, say {', '.join(strangers)}")
-    if not told:
-        yield Reason("no broker can be asked about its partitions")
+        elif unaware := [f"broker-{known.broker}" for known in available if number not in known.brokers]:
+            yield Reason(f"broker-{number} is not registered according to {', '.join(unaware)}")
+    if not available:
+        yield Reason("no broker answers, so the state of the partitions is unknown")
 
 
-def too_few_copies(
-    leaving: Collection[int], views: Iterable[ClusterView], least: Mapping[str, int | None]
+def too_few_replicas(
+    stopping: Collection[int], views: Iterable[ClusterView], min_isr: Mapping[str, int | None]
 ) -> list[Reason]:
-    """The partitions that would have too few copies even with every copy in sync."""
+    """The partitions that would stay below min.insync.replicas even with every replica in sync."""
     views = list(views)
 
     def without(brokers: Collection[int]) -> tuple[str, ...]:
-        return _partitions(views, brokers, lambda name, part: _left(part.replicas, brokers) < (least.get(name) or 1))
+        return _partitions(views, brokers, lambda name, part: _left(part.replicas, brokers) < (min_isr.get(name) or 1))
 
-    alone = tuple(sorted({name for broker in leaving for name in without({broker})}))
-    together = tuple(name for name in without(leaving) if name not in alone)
-    names = " and ".join(f"broker-{number}" for number in sorted(leaving))
+    single = tuple(sorted({name for broker in stopping for name in without({broker})}))
+    together = tuple(name for name in without(stopping) if name not in single)
+    names = " and ".join(f"broker-{number}" for number in sorted(stopping))
     return [
         reason
         for reason in (
-            Reason(_NO_COPY, alone, "give these topics more replicas"),
-            Reason(f"{names} together hold too many copies of these partitions", together, _ONE_BY_ONE),
+            Reason(_NO_SPARE_REPLICA, single, "give these topics more replicas"),
+            Reason(f"{names} together hold too many replicas of these partitions", together, _ONE_BY_ONE),
         )
         if reason.partitions
     ]
 
 
-def copies_at_risk(
-    leaving: Collection[int], views: Sequence[ClusterView], least: Mapping[str, int | None], *, unsafe_too: bool
+def isr_at_risk(
+    stopping: Collection[int],
+    views: Sequence[ClusterView],
+    min_isr: Mapping[str, int | None],
+    *,
+    unsafe_partitions: bool,
 ) -> Iterator[Reason]:
-    """The partitions that would have too few copies in sync now; of hopeless ones, all they can have must be."""
-    if secret := tuple(sorted(topic for topic, value in least.items() if value is None)):
-        yield Reason("min.insync.replicas of these topics may not be read", secret)
+    """The partitions whose in-sync replicas would fall below min.insync.replicas now.
+
+    With `unsafe_partitions`, one that can never have enough needs all the replicas it can have.
+    """
+    if unreadable := tuple(sorted(topic for topic, value in min_isr.items() if value is None)):
+        yield Reason("no permission to read min.insync.replicas of these topics", unreadable)
 
     def short(name: str, part: Partition) -> bool:
-        needed = least.get(name) or 1
-        possible = _left(part.replicas, leaving)
-        return _left(part.isr, leaving) < (min(needed, possible) if unsafe_too else needed)
+        needed = min_isr.get(name) or 1
+        possible = _left(part.replicas, stopping)
+        return _left(part.isr, stopping) < (min(needed, possible) if unsafe_partitions else needed)
 
-    if risky := _partitions(views, leaving, short):
-        yield Reason("too few copies would be in sync", risky)
+    if risky := _partitions(views, stopping, short):
+        yield Reason("in-sync replicas would fall below min.insync.replicas", risky)
 
 
 def not_back(broker: int, own: ClusterView | KclusterError, others: Sequence[ClusterView]) -> Iterator[Reason]:
-    """Why a broker is not yet back: it answers, all know it, and it leads or follows each of its partitions."""
+    """Why a broker is not yet back: it must answer, be registered, and lead or follow each of its partitions."""
     if isinstance(own, KclusterError):
         yield Reason(f"broker-{broker} does not answer yet")
         return
-    if strangers := [f"broker-{view.broker}" for view in (own, *others) if broker not in view.brokers]:
-        yield Reason(f"broker-{broker} is not registered yet, say {', '.join(strangers)}")
+    if unaware := [f"broker-{view.broker}" for view in (own, *others) if broker not in view.brokers]:
+        yield Reason(f"broker-{broker} is not registered yet according to {', '.join(unaware)}")
     if behind := tuple(sorted({name for view in (own, *others) for name in _behind(broker, view)})):
-        yield Reason("it has not caught up with these partitions", behind)
-    if unled := tuple(sorted({name for view in (own, *others) for name in _unled(broker, view)})):
-        yield Reason("these partitions of it have no leader yet", unled)
-    known = set(_of(own, {broker}))
-    if unheard := tuple(sorted({name for view in others for name in _of(view, {broker})} - known)):
-        yield Reason("it has not heard of these partitions of its own", unheard)
+        yield Reason(f"broker-{broker} has not caught up with these partitions", behind)
+    if leaderless := tuple(sorted({name for view in (own, *others) for name in _leaderless(broker, view)})):
+        yield Reason(f"partitions of broker-{broker} have no leader yet", leaderless)
+    known = set(_partitions_on(own, {broker}))
+    if unknown := tuple(sorted({name for view in others for name in _partitions_on(view, {broker})} - known)):
+        yield Reason(f"broker-{broker} does not know these partitions of its own yet", unknown)
 
 
-def held(views: Iterable[ClusterView], brokers: Collection[int]) -> list[TopicState]:
-    """The topics of which these brokers hold a partition."""
+def topics_on(views: Iterable[ClusterView], brokers: Collection[int]) -> list[TopicState]:
+    """The topics that have a replica on these brokers."""
     return list(
         {
             name: topic
@@ -193,25 +202,25 @@ def held(views: Iterable[ClusterView], brokers: Collection[int]) -> list[TopicSt
     )
 
 
-def _left(copies: Collection[int], leaving: Collection[int]) -> int:
-    return len(set(copies) - set(leaving))
+def _left(replicas: Collection[int], stopping: Collection[int]) -> int:
+    return len(set(replicas) - set(stopping))
 
 
 def _partitions(
-    views: Iterable[ClusterView], leaving: Collection[int], short: Callable[[str, Partition], bool]
+    views: Iterable[ClusterView], stopping: Collection[int], short: Callable[[str, Partition], bool]
 ) -> tuple[str, ...]:
-    """The partitions of the leaving brokers that are short of copies, as at least one broker sees it."""
-    found = {
+    """The partitions of the stopping brokers that are short of replicas, as at least one broker sees it."""
+    names = {
         f"{name}-{part.id}"
         for view in views
         for name, topic in view.topics.items()
         for part in topic.partitions
-        if set(part.replicas) & set(leaving) and short(name, part)
+        if set(part.replicas) & set(stopping) and short(name, part)
     }
-    return tuple(sorted(found))
+    return tuple(sorted(names))
 
 
-def _of(view: ClusterView, brokers: Collection[int]) -> Iterator[str]:
+def _partitions_on(view: ClusterView, brokers: Collection[int]) -> Iterator[str]:
     for name, topic in view.topics.items():
         yield from (f"{name}-{part.id}" for part in topic.partitions if set(part.replicas) & set(brokers))
 
@@ -223,6 +232,6 @@ def _behind(broker: int, view: ClusterView) -> Iterator[str]:
         )
 
 
-def _unled(broker: int, view: ClusterView) -> Iterator[str]:
+def _leaderless(broker: int, view: ClusterView) -> Iterator[str]:
     for name, topic in view.topics.items():
         yield from (f"{name}-{part.id}" for part in topic.partitions if broker in part.replicas and part.leader is None)

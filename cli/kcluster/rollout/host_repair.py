@@ -1,4 +1,4 @@
-"""Repairs what is safe to repair: the account, directories, kernel settings and Java, with the role `host`."""
+"""Repairs of the preflight that are safe: account, directories, kernel settings and Java, with the role `host`."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def repair(
     *,
     become_password: str = "",
 ) -> PlaybookOutcome:
-    """Prepare the hosts that need it, as every run that changes hosts: locked, and written down."""
+    """Prepare the hosts of these failed checks, under the lock and with a journal; blocks until Ansible has ended."""
     from kcluster.clients import ansible
 
     answers = list(answers)
-    names = sorted({each.host for each in answers})
-    java = any(each.id == "java-version" for each in answers)
-    others = {host.name for host in cluster.hosts} - set(names)
-    with locked(cluster, hosts, words, without=others), Journal.begin(cluster.name, words) as journal:
+    names = sorted({answer.host for answer in answers})
+    java = any(answer.id == "java-version" for answer in answers)
+    outside = {host.name for host in cluster.hosts} - set(names)
+    with locked(cluster, hosts, words, without=outside), Journal.begin(cluster.name, words) as journal:
         return ansible.run_playbook(
             PLAYBOOK,
             inventory,
-            on_event=lambda event: _tell(event, progress, journal),
+            on_event=lambda event: _report(event, progress, journal),
             extra={"prepare_installs_java": True} if java else {},
             limit=names,
             forks=len(names),
@@ -48,8 +48,8 @@ def repair(
         )
 
 
-def _tell(event: Event, progress: Progress, journal: Journal) -> None:
-    """What was done on a host is shown when it changed something, and written down in any case."""
+def _report(event: Event, progress: Progress, journal: Journal) -> None:
+    """Show a task that changed something, and journal every task that ended."""
     from kcluster.clients.ansible import TaskStatus
 
     if event.status is TaskStatus.CHANGED:

@@ -1,4 +1,4 @@
-"""The nodes that a command on hosts is about."""
+"""The nodes that a command on hosts acts on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from kcluster.config.unit_titles import other_owner
 from kcluster.errors import RefusedError, UsageError
 from kcluster.model.finding import some
-from kcluster.model.node import Kind
 from kcluster.model.suggestions import nearest
 from kcluster.rollout.diagnosis import UnitState, unit_of, units
 
@@ -17,19 +16,18 @@ if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
 
-_STAGES = ((Kind.ZOOKEEPER, Kind.CONTROLLER), (Kind.BROKER,), (Kind.SPARK_MASTER,), (Kind.SPARK_WORKER,))
-
 
 def select_nodes(cluster: Cluster, names: Sequence[str]) -> list[Node]:
-    """The nodes meant by names of nodes and hosts, in the cluster's order; every node when none is named."""
-    for name in names:
-        found(cluster, name)
-    meant = {node.name for name in names for node in cluster.find(name)}
-    return [node for node in cluster.every_node if not names or node.name in meant]
+    """The nodes of these names of nodes and hosts, in the cluster's order; every node without names.
+
+    UsageError with the nearest names for one that is neither a node nor a host of the cluster.
+    """
+    selected = {node.name for name in names for node in nodes_named(cluster, name)}
+    return [node for node in cluster.every_node if not names or node.name in selected]
 
 
-def found(cluster: Cluster, name: str) -> tuple[Node, ...]:
-    """The nodes that one name means; an error with the nearest names when it means none."""
+def nodes_named(cluster: Cluster, name: str) -> tuple[Node, ...]:
+    """The node of one name, or the nodes on the host of that name; UsageError with the nearest names without any."""
     if nodes := cluster.find(name):
         return nodes
     near = nearest(name, cluster.names)
@@ -37,16 +35,10 @@ def found(cluster: Cluster, name: str) -> tuple[Node, ...]:
     raise UsageError(f"{cluster.name} has no node or host {name}", resolution=resolution)
 
 
-def stages(nodes: Sequence[Node]) -> list[list[Node]]:
-    """The nodes in groups that start together: the keepers of the metadata, brokers, Spark's masters, its workers."""
-    found = [[node for node in nodes if node.kind in kinds] for kinds in _STAGES]
-    return [stage for stage in found if stage]
-
-
 def installed(cluster: Cluster, nodes: Sequence[Node], hosts: Connections) -> dict[str, UnitState]:
-    """The unit of each node; an error when one is not there at all, or is another cluster's."""
-    there = units(nodes, hosts)
-    missing = [f"{node.name} on {node.host.name}" for node in nodes if there[node.name].active == "missing"]
+    """The unit of each node; RefusedError when one is not installed, or belongs to another cluster."""
+    by_node = units(nodes, hosts)
+    missing = [f"{node.name} on {node.host.name}" for node in nodes if by_node[node.name].active == "missing"]
     if missing:
         raise RefusedError(
             f"not installed: {', '.join(missing)}",
@@ -54,9 +46,9 @@ def installed(cluster: Cluster, nodes: Sequence[Node], hosts: Connections) -> di
             resolution="kcluster provision -i INV",
         )
     for node in nodes:
-        if owner := other_owner(f"Description={there[node.name].description}", cluster.name):
+        if owner := other_owner(f"Description={by_node[node.name].description}", cluster.name):
             raise RefusedError(
                 f"{unit_of(node)} on {node.host.name} belongs to the cluster {owner}, this one is {cluster.name}",
-                resolution=f"correct ansible_host of {node.host.name}; kcluster explain unit-owner tells more",
+                resolution=f"correct ansible_host of {node.host.name}; see kcluster explain unit-owner",
             )
-    return there
+    return by_node

@@ -10,34 +10,34 @@ from typing import Any
 from kcluster.journal import Journal
 from kcluster.results import StepState, Watch
 
-_LOOKING = ("", "check", "plan")
+_READ_ONLY = ("", "check", "plan")
 """Phases that change nothing."""
 
 
 class Phases:
-    """Tells the watcher and the journal the same story."""
+    """The phases and steps of a run, for the progress display and the journal at the same time."""
 
     def __init__(self, watch: Watch, journal: Journal) -> None:
         self.seconds: dict[str, float] = {}
         self._watch = watch
         self._journal = journal
-        self._present = ""
+        self._current = ""
         self._title = "the start"
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Tell on Ctrl-C in which phase it came, and how the hosts are left."""
+        """On Ctrl-C inside the block, say in which phase it came and what was changed; raises it again."""
         try:
             yield
         except KeyboardInterrupt:
-            left = "what was done stays, and what was started runs on; run it again to finish"
-            self.say(f"interrupted in: {self._title}; {'nothing was changed' if self._present in _LOOKING else left}")
+            left = "changes so far stay and started nodes run on; run it again to finish"
+            self.say(f"interrupted in: {self._title}; {'nothing was changed' if self._current in _READ_ONLY else left}")
             raise
 
     @contextmanager
     def phase(self, name: str, title: str) -> Iterator[None]:
-        """Whatever happens inside is this phase."""
-        self._present, self._title, started = name, title, time.monotonic()
+        """The block is this phase: its steps belong to it, and its time is measured."""
+        self._current, self._title, started = name, title, time.monotonic()
         self._watch.phase(title)
         self._journal.note("phase", phase=name, what=title)
         try:
@@ -46,15 +46,15 @@ class Phases:
             self.seconds[name] = round(self.seconds.get(name, 0.0) + time.monotonic() - started, 2)
 
     def step(self, host: str, what: str, state: StepState, **more: Any) -> None:
-        """A step of one host; its beginning is only shown."""
+        """A step of one host; that it has started is shown and not journalled."""
         self._watch.step(host, what, state)
         if state is not StepState.STARTED:
-            self._journal.note("step", phase=self._present, host=host, what=what, status=str(state), **more)
+            self._journal.note("step", phase=self._current, host=host, what=what, status=str(state), **more)
 
     def say(self, text: str) -> None:
-        """A line for people, which the journal keeps as well."""
+        """A line for people, which is journalled as well."""
         self._watch.say(text)
-        self._journal.note("said", phase=self._present, what=text)
+        self._journal.note("said", phase=self._current, what=text)
 
     def note(self, event: str, **facts: Any) -> None:
         """A line only for the journal."""

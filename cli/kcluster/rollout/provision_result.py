@@ -8,12 +8,12 @@ from typing import Any
 
 from kcluster.errors import ExitCode
 from kcluster.model.finding import some
-from kcluster.results import Block, Cell, Grid, Result, Tone
+from kcluster.results import Block, Cell, Grid, Result, Tone, counted
 
 
 @dataclass(frozen=True)
 class HostChange:
-    """One thing that is not as it was."""
+    """One thing that was changed on a host."""
 
     host: str
     what: str
@@ -28,24 +28,24 @@ class ProvisionReport(Result):
     bootstrap: str
     changed: tuple[HostChange, ...]
     settings: tuple[str, ...]
-    """What brokers took while they ran."""
+    """Dynamic config that was set on running brokers."""
     restarted: tuple[str, ...]
     topics: int
     proof: str
-    """The verdict of the smoke test in one sentence; nothing when it was not asked for."""
+    """The verdict of the smoke test in one sentence; empty without one."""
     problems: tuple[str, ...]
-    """Why the cluster is not as it should be; nothing when all is well."""
+    """What is wrong with the cluster; empty when it is healthy and the smoke test passed."""
     seconds: Mapping[str, float]
     """By phase, in order."""
 
     @property
     def holds(self) -> bool:
-        """Whether the cluster is healthy and keeps what it acknowledges, as far as it was asked."""
+        """Whether the cluster is healthy and the smoke test, if there was one, passed."""
         return not self.problems
 
     @property
     def exit_code(self) -> ExitCode:
-        """NO when the cluster is not as it should be."""
+        """NO when there are problems."""
         return ExitCode.DONE if self.holds else ExitCode.NO
 
     def data(self) -> Any:
@@ -53,9 +53,9 @@ class ProvisionReport(Result):
         return {**asdict(self), "holds": self.holds}
 
     def view(self) -> Iterable[Block]:
-        """What changed, the phases, the proof, and the bootstrap line last, where it is copied from."""
-        yield Grid(("HOST", "CHANGED"), [(some(hosts), what) for what, hosts in self._alike().items()])
-        yield from (f"set while it ran: {setting}" for setting in self.settings)
+        """What changed, the phases, the smoke test, and the bootstrap line last, where it is copied from."""
+        yield Grid(("HOST", "CHANGED"), [(some(hosts), what) for what, hosts in self._hosts_by_change().items()])
+        yield from (f"dynamic config set: {setting}" for setting in self.settings)
         yield from (f"restarted {node}" for node in self.restarted)
         phases = ", ".join(f"{phase} {spent:.1f}" for phase, spent in self.seconds.items())
         yield Cell(f"{sum(self.seconds.values()):.1f} s: {phases}", Tone.DIM)
@@ -65,12 +65,12 @@ class ProvisionReport(Result):
         yield Cell(f"{self.name}: {self.summary}, {self._changes()}", Tone.GOOD if self.holds else Tone.BAD)
         yield f"bootstrap: {self.bootstrap}"
 
-    def _alike(self) -> Mapping[str, list[str]]:
+    def _hosts_by_change(self) -> Mapping[str, list[str]]:
         """The hosts on which the same was changed."""
-        found: dict[str, list[str]] = {}
+        hosts: dict[str, list[str]] = {}
         for change in self.changed:
-            found.setdefault(change.what, []).append(change.host)
-        return found
+            hosts.setdefault(change.what, []).append(change.host)
+        return hosts
 
     def _changes(self) -> str:
         counts = (
@@ -79,5 +79,4 @@ class ProvisionReport(Result):
             (len(self.restarted), "restart"),
             (self.topics, "topic change"),
         )
-        said = ", ".join(f"{count} {what}{'s' if count > 1 else ''}" for count, what in counts if count)
-        return said or "nothing had to change"
+        return ", ".join(counted(count, what) for count, what in counts if count) or "nothing had to change"

@@ -1,4 +1,4 @@
-"""Restarting nodes of a live cluster one at a time: a gate before and after each, the leaders last."""
+"""The roll: nodes of a live cluster restart one at a time, with a gate before and after each, the leaders last."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from kcluster.errors import ApplyError, KclusterError, RefusedError
 from kcluster.model.finding import some
-from kcluster.model.node import Kind, Node
-from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
-from kcluster.rollout import diagnosis, gates
+from kcluster.model.node import Node
+from kcluster.results import Block, Cell, Grid, Progress, Result, Tone, counted
+from kcluster.rollout import diagnosis, order
 from kcluster.rollout.diagnosis import StartMark
-from kcluster.rollout.gates import Gates
+from kcluster.rollout.gates import Gates, wait
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
@@ -25,8 +25,8 @@ Note = Callable[..., None]
 STOP_WITHIN = 660.0
 """Seconds for an orderly stop; the unit allows 600 before it kills."""
 
-_KINDS = tuple(Kind)
-_LOOK_AGAIN = 1.0
+_INSPECT_SECONDS = 1.0
+"""Between two looks at the units of nodes that are waited for."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Step:
     host: str
     reason: str
     waited_seconds: float
-    """Until it was safe to stop it."""
+    """Until its gate was open."""
     seconds: float
     """From the order to restart until it had caught up."""
 
@@ -51,43 +51,44 @@ class RollReport(Result):
     seconds: float = 0.0
 
     def view(self) -> Iterable[Block]:
-        """A row for each node, then one line that says it all."""
+        """A row for each node, then one line with the total."""
         rows = [(step.node, step.host, f"{step.seconds:.1f} s", step.reason) for step in self.steps]
         yield Grid(("RESTARTED", "HOST", "BACK AFTER", "REASON"), rows)
         if not self.steps:
-            yield f"nothing of {self.name} was to be restarted"
+            yield f"{self.name}: no node had to be restarted"
             return
         longest = max(self.steps, key=lambda step: step.seconds)
         yield Cell(
-            f"restarted {len(self.steps)} nodes of {self.name} one at a time in {self.seconds:.1f} s, "
-            f"the longest was {longest.node} with {longest.seconds:.1f} s",
+            f"{self.name}: restarted {counted(len(self.steps), 'node')} one at a time in {self.seconds:.1f} s, "
+            f"slowest {longest.node} with {longest.seconds:.1f} s",
             Tone.GOOD,
         )
 
 
 @dataclass
 class _Roll:
-    """A roll while it goes on."""
+    """A roll that is going on."""
 
     gates: Gates
     reasons: Mapping[str, str]
     hosts: Connections
     progress: Progress
     note: Note
-    left: list[Node]
+    remaining: list[Node]
     done: list[Step] = field(default_factory=list)
-    under_way: str = ""
+    restarting: str = ""
 
     @property
-    def standing(self) -> str:
-        """Where it stands, in one line."""
+    def state(self) -> str:
+        """What was restarted and what was not, in one line."""
         done = ", ".join(step.node for step in self.done) or "nothing"
-        begun = f"; being restarted: {self.under_way}" if self.under_way else ""
-        return f"restarted: {done}{begun}; not touched: {', '.join(node.name for node in self.left) or 'nothing'}"
+        restarting = f"; being restarted: {self.restarting}" if self.restarting else ""
+        remaining = ", ".join(node.name for node in self.remaining) or "nothing"
+        return f"restarted: {done}{restarting}; not touched: {remaining}"
 
 
 def roll(
-    asking: Gates,
+    gates: Gates,
     reasons: Mapping[str, str],
     hosts: Connections,
     progress: Progress,
@@ -95,146 +96,152 @@ def roll(
     *,
     check: Callable[[], None] = lambda: None,
 ) -> RollReport:
-    """Restart the nodes named in `reasons`, each with its reason; stop at the first one that does not come back.
+    """Restart the nodes named in `reasons`, each with its reason, one at a time; blocks until the last is back.
 
-    `check` is asked before each step whether to go on; it raises when the cluster is no longer ours.
+    RefusedError when a stop cannot become safe or its gate stays closed, ApplyError for the first node that does not
+    come back. `check` is called before each step and raises when the lock of the cluster is lost.
     """
     began = time.monotonic()
-    nodes = [node for node in asking.cluster.every_node if node.name in reasons]
-    refuse_unsafe(asking, [[node] for node in nodes])
-    going = _Roll(asking, reasons, hosts, progress, note, nodes)
+    nodes = [node for node in gates.cluster.every_node if node.name in reasons]
+    refuse_unsafe(gates, [[node] for node in nodes])
+    run = _Roll(gates, reasons, hosts, progress, note, nodes)
     try:
-        while going.left:
+        while run.remaining:
             check()
-            _step(going, next_of(going.left, asking))
+            _restart(run, order.next_node(run.remaining, gates.answers, gates.leader))
     except KeyboardInterrupt:
-        progress(f"interrupted; {going.standing}; systemd ends what it began; run it again to finish")
+        progress(f"interrupted; {run.state}; systemd finishes the restart that has begun; run it again to continue")
         raise
-    return RollReport(asking.cluster.name, tuple(going.done), round(time.monotonic() - began, 2))
+    return RollReport(gates.cluster.name, tuple(run.done), round(time.monotonic() - began, 2))
 
 
-def refuse_unsafe(asking: Gates, together: Sequence[Sequence[Node]], *, accept: str = "--unsafe-partitions") -> None:
-    """Refuse before anything is stopped what no waiting makes safe, unless the user accepts it with this word."""
-    reasons = [reason for nodes in together for reason in asking.unsafe(nodes)]
-    if not reasons or asking.unsafe_too:
+def refuse_unsafe(
+    gates: Gates,
+    stops: Sequence[Sequence[Node]],
+    *,
+    action: str = "rolling restart",
+    accept: str = "--unsafe-partitions",
+) -> None:
+    """RefusedError when no waiting makes one of these stops safe, unless the user accepted it with the option `accept`.
+
+    Each stop is a group of nodes that go down together; nothing is stopped here. `action` is what is refused.
+    """
+    reasons = [reason for nodes in stops for reason in gates.unsafe(nodes)]
+    if not reasons or gates.unsafe_partitions:
         return
     remedies = dict.fromkeys(reason.remedy for reason in reasons if reason.remedy)
     raise RefusedError(
-        "some of this cannot be made safe, nothing was stopped",
+        f"{action} refused: {_harm(reasons)} (nothing was stopped)",
         details="\n".join(dict.fromkeys(reason.full for reason in reasons)),
-        resolution="; or ".join([*remedies, f"accept the gap with {accept}"]),
+        resolution="; or ".join([*remedies, f"accept the risk with {accept}"]),
     )
 
 
-def next_of(left: Sequence[Node], asking: Gates) -> Node:
-    """The node whose turn it is: keepers first; of one kind what does not run first, what leads last."""
-    kind = next(kind for kind in _KINDS if any(node.kind is kind for node in left))
-    nodes = [node for node in left if node.kind is kind]
-    if len(nodes) == 1:
-        return nodes[0]
-    silent = [node for node in nodes if not asking.answers(node)]
-    if silent:
-        return silent[0]
-    leader = asking.leader(kind)
-    return next(node for node in nodes if node.name != leader)
+def _harm(reasons: Sequence[Reason]) -> str:
+    """What would happen without the nodes, in one line."""
+    partitions = any(reason.partitions for reason in reasons)
+    return "partitions would fall below min.insync.replicas" if partitions else str(reasons[0])
 
 
-def _step(going: _Roll, node: Node) -> None:
+def _restart(run: _Roll, node: Node) -> None:
     """One node: gate, restart, gate."""
-    place = f"{node.name} on {node.host.name}"
-    at = time.monotonic()
-    open_gate(going.gates, [node], going.progress, standing=going.standing)
-    stopped = time.monotonic()
-    number, total = len(going.done) + 1, len(going.done) + len(going.left)
-    going.progress(f"restarting {place} ({number} of {total}): {going.reasons[node.name]}")
-    going.note("step", phase="restart", host=node.host.name, what=f"restart {node.name}", status="begun")
-    going.left.remove(node)
-    going.under_way = node.name
+    began = time.monotonic()
+    wait_before_stop(run.gates, [node], run.progress, state=run.state)
+    opened = time.monotonic()
+    number, total = len(run.done) + 1, len(run.done) + len(run.remaining)
+    run.progress(f"restarting {node.name} on {node.host.name} ({number} of {total}): {run.reasons[node.name]}")
+    _note(run, node, "begun")
+    run.remaining.remove(node)
+    run.restarting = node.name
     try:
-        starts = diagnosis.command("restart", [node], going.hosts, within=STOP_WITHIN)
-        come_back(starts, going.hosts, going.progress, going.gates.patience, lambda: going.gates.after_start(node))
+        marks = diagnosis.command("restart", [node], run.hosts, within=STOP_WITHIN)
+        wait_after_start(marks, run.hosts, run.progress, run.gates.timeout, lambda: run.gates.after_start(node))
     except KclusterError as problem:
-        going.under_way = ""
-        going.note("step", phase="restart", host=node.host.name, what=f"restart {node.name}", status="failed")
-        raise _stopped(going, problem) from problem
-    seconds = round(time.monotonic() - stopped, 2)
-    going.note("step", phase="restart", host=node.host.name, what=f"restart {node.name}", status="ok", seconds=seconds)
-    reason = going.reasons[node.name]
-    going.under_way = ""
-    going.done.append(Step(node.name, node.host.name, reason, round(stopped - at, 2), seconds))
+        run.restarting = ""
+        _note(run, node, "failed")
+        raise _failed(run, problem) from problem
+    seconds = round(time.monotonic() - opened, 2)
+    _note(run, node, "ok", seconds=seconds)
+    run.restarting = ""
+    run.done.append(Step(node.name, node.host.name, run.reasons[node.name], round(opened - began, 2), seconds))
 
 
-def open_gate(asking: Gates, leaving: Sequence[Node], progress: Progress, *, standing: str) -> None:
-    """Wait until these nodes may stop; a gate that never opens ends the run before it stops them."""
-    names = ", ".join(node.name for node in leaving)
+def _note(run: _Roll, node: Node, status: str, **facts: float) -> None:
+    run.note("step", phase="restart", host=node.host.name, what=f"restart {node.name}", status=status, **facts)
+
+
+def wait_before_stop(gates: Gates, nodes: Sequence[Node], progress: Progress, *, state: str) -> None:
+    """Block until these nodes may stop; RefusedError with `state` in its details when the time of the gate is over."""
+    names = ", ".join(node.name for node in nodes)
     subject = f"before {names} may stop"
-    reasons = gates.wait(lambda: asking.before_stop(leaving), progress, within=asking.patience, subject=subject)
+    reasons = wait(lambda: gates.before_stop(nodes), progress, within=gates.timeout, subject=subject)
     if reasons:
         raise RefusedError(
-            f"{names} may not stop: {reasons[0]} (waited {asking.patience:.0f} s)",
-            details="\n".join([*(reason.full for reason in reasons), standing]),
+            f"{names} may not stop: {reasons[0]} (waited {gates.timeout:.0f} s)",
+            details="\n".join([*(reason.full for reason in reasons), state]),
             resolution="see what is wrong with kcluster health -i INV, then run it again",
         )
 
 
-def come_back(
-    starts: Sequence[StartMark],
+def wait_after_start(
+    marks: Sequence[StartMark],
     hosts: Connections,
     progress: Progress,
-    patience: float,
+    timeout: float,
     ask: Callable[[], Sequence[Reason]],
 ) -> None:
-    """Wait until nodes that were started are back; a process that died, or time that is over, is an error."""
-    looked = time.monotonic()
-    counted: dict[str, int] = {}
+    """Block until started nodes are back, that is until `ask` gives no reasons.
 
-    def ask_and_look() -> Sequence[Reason]:
-        nonlocal looked
+    ApplyError with a diagnosis when a process ends for good, or when the time is over.
+    """
+    inspected_at = time.monotonic()
+    restarts: dict[str, int] = {}
+
+    def ask_and_inspect() -> Sequence[Reason]:
+        nonlocal inspected_at
         reasons = ask()
-        if reasons and time.monotonic() - looked >= _LOOK_AGAIN:
-            _give_up_on_dead(starts, hosts, counted)
-            looked = time.monotonic()
+        if reasons and time.monotonic() - inspected_at >= _INSPECT_SECONDS:
+            _raise_for_dead(marks, hosts, restarts)
+            inspected_at = time.monotonic()
         return reasons
 
-    names = some(began.node.name for began in starts)
-    if reasons := gates.wait(ask_and_look, progress, within=patience, subject=f"after the start of {names}"):
-        raise _too_slow(starts, hosts, reasons, patience)
+    names = some(mark.node.name for mark in marks)
+    if reasons := wait(ask_and_inspect, progress, within=timeout, subject=f"after the start of {names}"):
+        raise _timed_out(marks, hosts, reasons, timeout)
 
 
-def _give_up_on_dead(starts: Sequence[StartMark], hosts: Connections, counted: dict[str, int]) -> None:
-    """Raise for a process that ended, unless its cause goes by itself and systemd tries again.
+def _raise_for_dead(marks: Sequence[StartMark], hosts: Connections, restarts: dict[str, int]) -> None:
+    """Raise for a process that ended, unless its cause is transient and systemd tries again.
 
-    `counted` keeps how often systemd had tried when the wait began: a node that was failing before was mended since.
+    `restarts` keeps how often systemd had tried when the wait began: a node that was failing before is fixed since.
     """
-    found_units = diagnosis.units([began.node for began in starts], hosts)
-    for began in starts:
-        node, unit = began.node, found_units[began.node.name]
-        tried_again = unit.restarts > counted.setdefault(node.name, unit.restarts)
+    units = diagnosis.units([mark.node for mark in marks], hosts)
+    for mark in marks:
+        node, unit = mark.node, units[mark.node.name]
+        tried_again = unit.restarts > restarts.setdefault(node.name, unit.restarts)
         if unit.running and not (unit.died or tried_again):
             continue
-        found = diagnosis.diagnose(began, hosts)
-        if unit.running and found.cause and found.cause[0].passes:
+        diagnosed = diagnosis.diagnose(mark, hosts)
+        if unit.running and diagnosed.cause and diagnosed.cause[0].passes:
             continue
-        cause = f": {found.text}" if found.text else ""
+        cause = f": {diagnosed.text}" if diagnosed.text else ""
         message = f"{node.name} on {node.host.name} does not start{cause}"
-        raise ApplyError(message, details="\n".join(found.lines), resolution=found.resolution)
+        raise ApplyError(message, details="\n".join(diagnosed.lines), resolution=diagnosed.resolution)
 
 
-def _too_slow(
-    starts: Sequence[StartMark], hosts: Connections, reasons: Sequence[Reason], patience: float
-) -> ApplyError:
-    """The error for nodes that neither die nor come back, with what the first one says."""
-    began, node = starts[0], starts[0].node
-    found = diagnosis.diagnose(began, hosts)
-    why = [*(reason.full for reason in reasons), *found.lines]
-    message = f"{node.name} on {node.host.name} is not back after {patience:.0f} s: {found.text or reasons[0]}"
-    return ApplyError(message, details="\n".join(why), resolution=found.resolution)
+def _timed_out(marks: Sequence[StartMark], hosts: Connections, reasons: Sequence[Reason], timeout: float) -> ApplyError:
+    """The error for nodes that neither die nor come back, with the diagnosis of the first."""
+    mark, node = marks[0], marks[0].node
+    diagnosed = diagnosis.diagnose(mark, hosts)
+    details = [*(reason.full for reason in reasons), *diagnosed.lines]
+    message = f"{node.name} on {node.host.name} is not back after {timeout:.0f} s: {diagnosed.text or reasons[0]}"
+    return ApplyError(message, details="\n".join(details), resolution=diagnosed.resolution)
 
 
-def _stopped(going: _Roll, problem: KclusterError) -> ApplyError:
-    """The end of a roll: the others still serve, and stay as they are."""
+def _failed(run: _Roll, problem: KclusterError) -> ApplyError:
+    """The error that ends a roll: the other nodes serve on, and stay as they are."""
     return ApplyError(
         problem.message,
-        details="\n".join(part for part in (problem.details, going.standing) if part),
+        details="\n".join(part for part in (problem.details, run.state) if part),
         resolution=problem.resolution,
     )

@@ -52,22 +52,22 @@ def data(refusal: str = "", cluster_id: str = OURS) -> dict[str, Any]:
 
 
 def test_nothing_is_left_when_only_data_is_there_that_stays():
-    found = destroy.seen(CLUSTER, Hosts(survey(data=[data()])), delete_data=False)
+    found = destroy.survey_hosts(CLUSTER, Hosts(survey(data=[data()])), delete_data=False)
     assert (found.nothing, found.kept) == (True, ("zookeeper1:/data", "broker1:/data"))
     assert list(found.view())[-1] == "c: nothing is left to remove"
 
 
 def test_data_that_would_be_left_is_named_before_anybody_is_asked():
-    found = destroy.seen(CLUSTER, Hosts(survey(units=["kafka"], data=[data("holds photos")])), delete_data=True)
+    found = destroy.survey_hosts(CLUSTER, Hosts(survey(units=["kafka"], data=[data("holds photos")])), delete_data=True)
     assert (found.nothing, found.exit_code) == (False, ExitCode.NO)
     assert found.refused == ("zookeeper1:/data holds photos", "broker1:/data holds photos")
 
 
 def test_a_host_of_another_cluster_or_one_that_does_not_answer_ends_it_before_anything_is_asked():
     with pytest.raises(RefusedError, match="serves another cluster; nothing was changed"):
-        destroy.seen(CLUSTER, Hosts(survey(strangers=["kafka.service is another's"])), delete_data=False)
+        destroy.survey_hosts(CLUSTER, Hosts(survey(strangers=["kafka.service is another's"])), delete_data=False)
     with pytest.raises(UnreachableError):
-        destroy.seen(CLUSTER, Hosts(UnreachableError("no route")), delete_data=False)
+        destroy.survey_hosts(CLUSTER, Hosts(UnreachableError("no route")), delete_data=False)
 
 
 def test_spark_goes_in_parts_of_its_own_also_from_a_host_without_kafka():
@@ -98,7 +98,7 @@ def test_a_master_remembers_in_a_folder_only_without_zookeeper():
 
 
 def test_every_account_that_stays_is_named():
-    found = destroy.seen(
+    found = destroy.survey_hosts(
         replace(CLUSTER, engine=SparkCluster("c", (SparkMaster(host=BROKER),), ())), Hosts(survey()), delete_data=False
     )
     assert found.accounts == (CLUSTER.brokers[0].places.user, "spark")

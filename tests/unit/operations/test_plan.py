@@ -34,7 +34,7 @@ NOBODY = Kafka("127.0.0.1:1")
 def accepted(tmp_path: Path, more: str) -> object:
     path = tmp_path / "inventory.yml"
     path.write_text(HOSTS.format(more=more))
-    return operation.accepted(inventory.load(path))
+    return operation.validated(inventory.load(path))
 
 
 def test_an_inventory_is_validated_before_any_host_is_asked(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_cluster_on_this_machine_is_sent_to_up(tmp_path: Path) -> None:
 def test_the_one_host_that_does_not_say_is_told_in_its_own_words() -> None:
     problem = UnreachableError("h2 does not answer", resolution="is it on?")
     with pytest.raises(UnreachableError) as caught:
-        operation.seen_all({"h1": ObservedHost("h1"), "h2": problem})
+        operation.answers_of_all({"h1": ObservedHost("h1"), "h2": problem})
     assert caught.value is problem
 
 
@@ -63,7 +63,7 @@ def test_all_hosts_that_do_not_say_are_named_at_once_and_unreachable_counts_most
         "h3": ObservedHost("h3"),
     }
     with pytest.raises(UnreachableError) as caught:
-        operation.seen_all(answers)
+        operation.answers_of_all(answers)
     assert caught.value.message == "2 of 3 hosts do not say how they are: h1, h2"
     assert caught.value.details.splitlines() == [
         "h1 has no python3",

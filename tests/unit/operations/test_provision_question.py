@@ -13,8 +13,8 @@ from kcluster.operations import provision as operation
 
 def test_a_plan_is_not_carried_out_when_the_lock_was_lost_meanwhile() -> None:
     lock: Any = SimpleNamespace(lost=())
-    operation._still_ours("trio", lock)
+    operation.refuse_lost_lock("trio", lock)
     lock.lost = ("h2",)
     with pytest.raises(RefusedError, match="the lock of trio was lost") as refused:
-        operation._still_ours("trio", lock)
+        operation.refuse_lost_lock("trio", lock)
     assert "h2" in refused.value.details

@@ -15,15 +15,15 @@ def test_a_restart_holds_the_lock_and_writes_its_journal(monkeypatch, tmp_path):
     monkeypatch.setattr(restart, "locked", lambda cluster, hosts, words: locked(cluster, None, words))
     gates, hosts = OpenGates(), Hosts()
     nodes = restart.plan(gates, ["h2"], hosts)
-    report = restart.restart(gates, nodes, hosts, lambda line: None, ["kcluster", "restart", "h2"])
+    report = restart.carry_out(gates, nodes, hosts, lambda line: None, ["kcluster", "restart", "h2"])
     assert [step.node for step in report.steps] == ["zookeeper-2", "broker-2"]
     (run,) = journal.runs("trio")
     assert run.outcome == "done"
     assert [note["what"] for note in run.notes if note["status"] == "ok"] == ["restart zookeeper-2", "restart broker-2"]
 
 
-def test_what_is_unsafe_or_not_installed_is_refused_before_anybody_is_asked():
-    with pytest.raises(RefusedError, match="cannot be made safe"):
+def test_unsafe_and_missing_nodes_are_refused_before_the_question():
+    with pytest.raises(RefusedError, match="rolling restart refused: no copy to spare"):
         restart.plan(OpenGates(hopeless=(Reason("no copy to spare"),)), [], Hosts())
     with pytest.raises(RefusedError, match="not installed"):
         restart.plan(OpenGates(), [], Hosts({("h1", "kafka"): MISSING}))

@@ -19,17 +19,17 @@ def no_lock_on_hosts(monkeypatch, tmp_path):
 
 
 def started(gates, hosts, *names):
-    return start.start(gates, start.plan(gates, names, hosts), hosts, lambda line: None, ["kcluster", "start"])
+    return start.carry_out(gates, start.plan(gates, names, hosts), hosts, lambda line: None, ["kcluster", "start"])
 
 
-def test_only_what_does_not_run_is_started_keepers_first():
+def test_only_stopped_nodes_are_started_metadata_quorum_first():
     hosts = Hosts({("h1", "kafka"): IDLE, ("h2", "zookeeper"): IDLE})
     assert started(OpenGates(), hosts).started == ("zookeeper-2", "broker-1")
     assert hosts.orders == [("start", "zookeeper", "h2"), ("start", "kafka", "h1")]
     assert started(OpenGates(), Hosts()).started == ()
 
 
-def test_what_is_not_installed_is_told_before_anything_starts():
+def test_a_node_that_is_not_installed_is_refused_before_anything_starts():
     hosts = Hosts({("h1", "kafka"): MISSING, ("h2", "kafka"): IDLE})
     with pytest.raises(RefusedError, match="not installed: broker-1 on h1") as refused:
         started(OpenGates(), hosts)
@@ -38,14 +38,14 @@ def test_what_is_not_installed_is_told_before_anything_starts():
 
 
 def test_a_node_that_dies_again_and_again_is_diagnosed(monkeypatch):
-    monkeypatch.setattr(roll, "_LOOK_AGAIN", 0.0)
+    monkeypatch.setattr(roll, "_INSPECT_SECONDS", 0.0)
     hosts = Hosts({("h3", "kafka"): DEAD}, log="java.io.IOException: No space left on device\n")
-    gates = OpenGates(patience=30.0, late={"broker-3": [Reason("broker-3 does not answer yet")]})
+    gates = OpenGates(timeout=30.0, late={"broker-3": [Reason("broker-3 does not answer yet")]})
     with pytest.raises(ApplyError, match="broker-3 on h3 does not start: the disk is full"):
         started(gates, hosts)
 
 
-def test_it_goes_on_only_while_the_cluster_is_still_its_own(monkeypatch):
+def test_a_lost_lock_ends_the_start(monkeypatch):
     monkeypatch.setattr(start, "locked", lambda cluster, hosts, words: nullcontext(LosingLock(2)))
     hosts = Hosts({("h1", "zookeeper"): IDLE, ("h1", "kafka"): IDLE})
     with pytest.raises(LockedError):

@@ -20,10 +20,10 @@ def no_lock_on_hosts(monkeypatch, tmp_path):
 
 
 def stopped(gates, hosts, *names):
-    return stop.stop(gates, stop.plan(gates, names, hosts), hosts, lambda line: None, WORDS)
+    return stop.carry_out(gates, stop.plan(gates, names, hosts), hosts, lambda line: None, WORDS)
 
 
-def test_a_whole_cluster_stops_its_brokers_first_and_asks_no_gate():
+def test_a_whole_cluster_stops_its_brokers_first_and_without_gates():
     hosts, gates = Hosts(), OpenGates(closed={"broker-1": [Reason("alone")]})
     done = stopped(gates, hosts)
     assert [unit for _, unit, _ in hosts.orders] == ["kafka"] * 3 + ["zookeeper"] * 3
@@ -31,7 +31,7 @@ def test_a_whole_cluster_stops_its_brokers_first_and_asks_no_gate():
     assert "takes the whole cluster trio down" in stop.plan(gates, [], hosts).question("trio")
 
 
-def test_single_nodes_stop_only_when_the_others_can_do_without_them():
+def test_single_nodes_stop_only_when_their_gate_is_open():
     hosts = Hosts()
     gates = OpenGates(closed={"broker-1": [Reason("too few copies")]})
     with pytest.raises(RefusedError, match="too few copies"):
@@ -41,7 +41,7 @@ def test_single_nodes_stop_only_when_the_others_can_do_without_them():
     assert stop.plan(gates, ["h1"], hosts).question("trio") == "Stop zookeeper-1, broker-1 of trio?"
 
 
-def test_what_does_not_run_is_left_alone_and_a_kill_is_told():
+def test_stopped_nodes_are_left_alone_and_a_kill_is_reported():
     killed = {**IDLE, "Result": "timeout"}
     hosts = Hosts({("h1", "kafka"): IDLE})
     assert stopped(OpenGates(), hosts, "h1").stopped == ("zookeeper-1",)
@@ -50,13 +50,13 @@ def test_what_does_not_run_is_left_alone_and_a_kill_is_told():
     )
 
 
-def test_an_unknown_host_is_answered_with_near_names():
+def test_an_unknown_host_is_refused_with_the_nearest_names():
     with pytest.raises(UsageError, match="trio has no node or host broker-9") as refused:
         stop.plan(OpenGates(), ["broker-9"], Hosts())
     assert "broker-1" in refused.value.resolution
 
 
-def test_it_goes_on_only_while_the_cluster_is_still_its_own(monkeypatch):
+def test_a_lost_lock_ends_the_stop(monkeypatch):
     monkeypatch.setattr(stop, "locked", lambda cluster, hosts, words: nullcontext(LosingLock(2)))
     hosts = Hosts()
     with pytest.raises(LockedError):
@@ -64,7 +64,7 @@ def test_it_goes_on_only_while_the_cluster_is_still_its_own(monkeypatch):
     assert hosts.orders == [("stop", "kafka", "h1")]
 
 
-def test_spark_stops_before_what_it_reads_from_and_its_workers_before_its_masters():
+def test_spark_stops_before_kafka_and_its_workers_before_its_masters():
     hosts = Hosts()
     stopped(OpenGates(cluster=SPARKED), hosts)
     assert list(dict.fromkeys(unit for _, unit, _ in hosts.orders)) == [

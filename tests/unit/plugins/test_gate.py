@@ -73,7 +73,7 @@ def test_what_cannot_be_made_safe_is_accepted_as_users_of_the_playbook_can(gate:
     from ansible.errors import AnsibleActionFail
 
     hopeless = OpenGates(hopeless=(Reason("no copy to spare", ("t-0",), "more copies"),))
-    with pytest.raises(AnsibleActionFail, match="accept the gap with -e kafka_unsafe_partitions=true"):
+    with pytest.raises(AnsibleActionFail, match="accept the risk with -e kafka_unsafe_partitions=true"):
         gate("h1", hopeless, part="brokers", moment="before")
 
 

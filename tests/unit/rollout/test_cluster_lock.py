@@ -21,7 +21,7 @@ from kcluster.local import topology
 from kcluster.local.cluster_record import UpOrigin
 from kcluster.model.cluster import Cluster
 from kcluster.rollout import cluster_lock
-from kcluster.rollout.cluster_lock import locked, taken
+from kcluster.rollout.cluster_lock import locked, locked_error
 from tests.children import child
 
 WORDS = ["kcluster", "provision", "-i", "staging"]
@@ -87,9 +87,9 @@ def test_no_secret_of_the_command_is_in_the_lock(places: Path) -> None:
 def test_another_day_is_said_with_its_date() -> None:
     day_before = (datetime.now().astimezone() - timedelta(days=1)).replace(microsecond=0)
     facts = {"user": "alice", "machine": "laptop", "pid": 7, "words": ["kcluster", "x"]}
-    told = taken("c", Owner.of({**facts, "since": day_before.isoformat()}), "h1")
+    told = locked_error("c", Owner.of({**facts, "since": day_before.isoformat()}), "h1")
     assert f" since {day_before:%Y-%m-%d %H:%M:%S}: kcluster x" in told.message
-    assert "unknown@unknown (pid 0) since unknown" in taken("c", Owner.of({}), "h1").message
+    assert "unknown@unknown (pid 0) since unknown" in locked_error("c", Owner.of({}), "h1").message
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from tests.unit.fake_hosts import BROKERS, DEAD, MISSING, RUNNING, SERVERS, Host
 ADDRESS = "java.net.BindException: Address already in use"
 
 
-def test_the_units_of_all_nodes_are_asked_of_each_host_once():
+def test_each_host_is_asked_once_for_the_units_of_all_its_nodes():
     hosts = Hosts({("h1", "kafka"): DEAD, ("h2", "zookeeper"): MISSING})
     found = diagnosis.units([*SERVERS[:2], *BROKERS[:2]], hosts)
     assert {name: unit.active for name, unit in found.items()} == {
@@ -29,32 +29,32 @@ def test_the_units_of_all_nodes_are_asked_of_each_host_once():
     assert not found["broker-2"].died
 
 
-def test_a_unit_is_told_in_one_line():
+def test_a_unit_is_one_line():
     assert str(UnitState("active", "running", "success")) == "active (running)"
     tired = UnitState("activating", "auto-restart", "exit-code", "1", 3)
     assert str(tired) == "activating (auto-restart), its last process ended with 1 (exit-code), 3 restarts by systemd"
 
 
-def test_an_order_forgets_earlier_failures_and_marks_where_the_start_begins():
+def test_a_restart_resets_earlier_failures_and_marks_where_the_start_begins():
     hosts = Hosts()
     (began,) = diagnosis.command("restart", [BROKERS[0]], hosts, within=1)
     assert hosts.orders == [("restart", "kafka", "h1")]
     assert began == StartMark(BROKERS[0], 1700000000, 120)
-    assert "systemctl reset-failed kafka" in diagnosis._order("restart", BROKERS[0])
-    assert "/var/log/kafka/server.log" in diagnosis._order("restart", BROKERS[0])
+    assert "systemctl reset-failed kafka" in diagnosis.systemctl_script("restart", BROKERS[0])
+    assert "/var/log/kafka/server.log" in diagnosis.systemctl_script("restart", BROKERS[0])
 
 
-def test_a_port_that_is_taken_is_named_with_its_holder():
+def test_a_port_in_use_is_named_with_its_process():
     sockets = 'LISTEN 0 5 0.0.0.0:9092 0.0.0.0:* users:(("python3",pid=77,fd=3))\n'
     hosts = Hosts({("h1", "kafka"): DEAD}, log=f"{ADDRESS}\nlast words\n", sockets=sockets)
     found = diagnosis.diagnose(StartMark(BROKERS[0]), hosts)
-    assert found.text == "a port it needs is in use (9092 is held by python3, pid 77)"
+    assert found.text == "a port it needs is in use (9092 is used by python3, pid 77)"
     assert found.lines[0].startswith("unit kafka on h1: activating (auto-restart)")
     assert found.lines[1:] == [ADDRESS, "last words"]
     assert "ss -ltnp" in found.resolution
 
 
-def test_the_telling_line_is_shown_also_when_much_was_said_after_it():
+def test_the_line_with_the_cause_is_shown_also_when_many_lines_follow_it():
     hosts = Hosts(console=f"{ADDRESS}\n", log="\n".join(f"line {n}" for n in range(50)) + "\n")
     lines = diagnosis.diagnose(StartMark(BROKERS[0]), hosts).lines
     assert ADDRESS in lines
@@ -62,7 +62,7 @@ def test_the_telling_line_is_shown_also_when_much_was_said_after_it():
     assert len(lines) == 13
 
 
-def test_the_cause_of_a_try_before_is_found_behind_all_that_the_next_ones_wrote(tmp_path, monkeypatch):
+def test_the_cause_of_an_earlier_attempt_is_found_before_the_lines_of_the_next_ones(tmp_path, monkeypatch):
     for name in ("systemctl", "journalctl", "ss"):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
@@ -70,7 +70,7 @@ def test_the_cause_of_a_try_before_is_found_behind_all_that_the_next_ones_wrote(
     node = replace(BROKERS[0], places=replace(BROKERS[0].places, log_dir=str(tmp_path)))
     log = tmp_path / "server.log"
     log.write_text("of another start: KeeperErrorCode = NodeExists\n")
-    asked = diagnosis._questions(StartMark(node, log_size=log.stat().st_size))
+    asked = diagnosis.diagnosis_script(StartMark(node, log_size=log.stat().st_size))
     with log.open("a") as out:
         out.writelines(["Address already in use\n", *(f"a setting: {number}\n" for number in range(1500))])
     told = subprocess.run(["sh", "-s"], input=asked, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -85,7 +85,7 @@ def test_without_a_known_cause_the_log_is_named():
     assert RUNNING["ActiveState"] in found.lines[0]
 
 
-def test_an_order_that_systemd_does_not_carry_out_is_told_with_its_cause():
+def test_a_failed_systemctl_command_is_an_error_with_its_cause():
     master = SparkMaster(host=BROKERS[0].host)
     hosts = Hosts(refuses="Job failed.\n", console="no ZooKeeper server serves: 10.0.0.1/2181\n")
     with pytest.raises(ApplyError) as refused:
@@ -103,5 +103,5 @@ def test_the_ports_and_the_log_of_a_spark_worker_are_its_own():
     worker = SparkWorker(host=BROKERS[1].host)
     sockets = 'LISTEN 0 5 0.0.0.0:8081 0.0.0.0:* users:(("tomcat",pid=9,fd=3))\n'
     found = diagnosis.diagnose(StartMark(worker), Hosts(console=f"{ADDRESS}\n", sockets=sockets))
-    assert found.text == "a port it needs is in use (8081 is held by tomcat, pid 9)"
+    assert found.text == "a port it needs is in use (8081 is used by tomcat, pid 9)"
     assert diagnosis.log_file(worker) == "/var/log/spark/spark-worker.log"

@@ -27,70 +27,76 @@ def view(broker, *topics, brokers=(1, 2, 3)):
     return ClusterView(broker, frozenset(brokers), 1, {each.name: each for each in topics})
 
 
-def risk(leaving, *topics, least=2, unsafe_too=False):
-    names = {each.name: least for each in topics}
-    return [str(r) for r in gate_rules.copies_at_risk(leaving, [view(1, *topics)], names, unsafe_too=unsafe_too)]
+def at_risk(stopping, *topics, min_isr=2, unsafe_partitions=False):
+    by_topic, views = {each.name: min_isr for each in topics}, [view(1, *topics)]
+    return [str(r) for r in gate_rules.isr_at_risk(stopping, views, by_topic, unsafe_partitions=unsafe_partitions)]
 
 
-def test_a_broker_may_stop_when_enough_copies_stay_in_sync():
-    assert risk({1}, topic()) == []
-    assert risk({3}, topic(isr=(1, 2))) == []
-    assert risk({1}, topic(replicas=(2, 3), isr=(2,))) == []
+def test_a_broker_may_stop_when_min_isr_replicas_stay_in_sync():
+    assert at_risk({1}, topic()) == []
+    assert at_risk({3}, topic(isr=(1, 2))) == []
+    assert at_risk({1}, topic(replicas=(2, 3), isr=(2,))) == []
 
 
-@pytest.mark.parametrize(("leaving", "isr"), [({1}, (1, 2)), ({3}, (1,)), ({1}, ()), ({1, 2}, (1, 2, 3))])
-def test_a_broker_may_not_stop_when_too_few_copies_would_be_in_sync(leaving, isr):
-    assert risk(leaving, topic(isr=isr)) == ["too few copies would be in sync: orders-0"]
+@pytest.mark.parametrize(("stopping", "isr"), [({1}, (1, 2)), ({3}, (1,)), ({1}, ()), ({1, 2}, (1, 2, 3))])
+def test_a_broker_may_not_stop_when_isr_would_fall_below_min_isr(stopping, isr):
+    assert at_risk(stopping, topic(isr=isr)) == ["in-sync replicas would fall below min.insync.replicas: orders-0"]
 
 
-def test_one_broker_that_knows_of_a_danger_is_enough():
+def test_the_view_of_one_broker_with_a_small_isr_closes_the_gate():
     views = [view(1, topic()), view(2, topic(isr=(1, 2)))]
-    assert list(gate_rules.copies_at_risk({1}, views, {"orders": 2}, unsafe_too=False))
+    assert list(gate_rules.isr_at_risk({1}, views, {"orders": 2}, unsafe_partitions=False))
 
 
-def test_a_minimum_that_may_not_be_read_closes_the_gate():
-    assert risk({1}, topic(), least=None) == ["min.insync.replicas of these topics may not be read: orders"]
+def test_an_unreadable_min_isr_closes_the_gate():
+    assert at_risk({1}, topic(), min_isr=None) == ["no permission to read min.insync.replicas of these topics: orders"]
 
 
-def test_what_has_no_copy_to_spare_is_told_and_only_skipped_when_the_user_accepts_it():
+def test_partitions_without_a_spare_replica_are_refused_unless_the_user_accepts_it():
     single = topic("single", (1,), (1,))
-    assert "single-0" in str(gate_rules.too_few_copies({1}, [view(1, topic(), single)], {"orders": 2, "single": 1}))
-    assert "orders-0" not in str(gate_rules.too_few_copies({1}, [view(1, topic(), single)], {"orders": 2, "single": 1}))
-    assert gate_rules.too_few_copies({2}, [view(1, single)], {"single": 1}) == []
-    alone, together = gate_rules.too_few_copies({1, 2}, [view(1, topic(), single)], {"orders": 2, "single": 1})
-    assert (alone.partitions, alone.remedy) == (("single-0",), "give these topics more replicas")
-    assert together.full == "broker-1 and broker-2 together hold too many copies of these partitions: orders-0"
+    views, min_isr = [view(1, topic(), single)], {"orders": 2, "single": 1}
+    assert "single-0" in str(gate_rules.too_few_replicas({1}, views, min_isr))
+    assert "orders-0" not in str(gate_rules.too_few_replicas({1}, views, min_isr))
+    assert gate_rules.too_few_replicas({2}, [view(1, single)], {"single": 1}) == []
+    one, together = gate_rules.too_few_replicas({1, 2}, views, min_isr)
+    assert (one.partitions, one.remedy) == (("single-0",), "give these topics more replicas")
+    assert together.full == "broker-1 and broker-2 together hold too many replicas of these partitions: orders-0"
     assert together.remedy.startswith("stop one broker at a time")
-    assert risk({1}, single, least=1) == ["too few copies would be in sync: single-0"]
-    assert risk({1}, single, least=1, unsafe_too=True) == []
+    assert at_risk({1}, single, min_isr=1) == ["in-sync replicas would fall below min.insync.replicas: single-0"]
+    assert at_risk({1}, single, min_isr=1, unsafe_partitions=True) == []
     pair = topic("pair", (1, 2), (1,))
-    assert risk({1}, pair, unsafe_too=True) == ["too few copies would be in sync: pair-0"], "the other copy may come"
-    assert risk({1}, topic("pair", (1, 2), (1, 2)), unsafe_too=True) == []
-    assert risk({1}, topic(isr=(1, 2)), unsafe_too=True), "a partition that could be safe is still waited for"
+    one_left = ["in-sync replicas would fall below min.insync.replicas: pair-0"]
+    assert at_risk({1}, pair, unsafe_partitions=True) == one_left, "the other replica may catch up"
+    assert at_risk({1}, topic("pair", (1, 2), (1, 2)), unsafe_partitions=True) == []
+    assert at_risk({1}, topic(isr=(1, 2)), unsafe_partitions=True), "a partition that could be safe is still waited for"
 
 
-def test_every_other_broker_must_answer_and_be_known():
+def test_every_other_broker_must_answer_and_be_registered():
     views = {1: view(1), 2: DEAD, 3: view(3, brokers=(1, 3))}
     assert [str(r) for r in gate_rules.brokers_missing({1}, views)] == ["broker-2 does not answer (nobody answers)"]
     views[2] = view(2)
-    assert [str(r) for r in gate_rules.brokers_missing({1}, views)] == ["broker-2 is not registered, say broker-3"]
+    assert [str(r) for r in gate_rules.brokers_missing({1}, views)] == [
+        "broker-2 is not registered according to broker-3"
+    ]
     assert list(gate_rules.brokers_missing({1}, {1: DEAD, 2: view(2), 3: view(3)})) == []
-    assert "no broker can be asked" in str(list(gate_rules.brokers_missing({1}, {1: DEAD})))
+    assert "no broker answers" in str(list(gate_rules.brokers_missing({1}, {1: DEAD})))
 
 
-def test_a_broker_is_back_when_it_answers_is_known_and_follows_all_its_partitions():
+def test_a_broker_is_back_when_it_answers_is_registered_and_follows_all_its_partitions():
     whole = topic()
     assert list(gate_rules.not_back(1, view(1, whole), [view(2, whole), view(3, whole)])) == []
     assert "does not answer yet" in str(list(gate_rules.not_back(1, DEAD, [])))
-    assert "not registered yet, say broker-2" in str(list(gate_rules.not_back(1, view(1), [view(2, brokers=(2, 3))])))
+    assert "not registered yet according to broker-2" in str(
+        list(gate_rules.not_back(1, view(1), [view(2, brokers=(2, 3))]))
+    )
     late = topic(isr=(2, 3))
-    assert "not caught up with these partitions: orders-0" in str(
+    assert "broker-1 has not caught up with these partitions: orders-0" in str(
         list(map(str, gate_rules.not_back(1, view(1, whole), [view(2, late)])))
     )
-    assert "not heard of these partitions" in str(list(gate_rules.not_back(1, view(1), [view(2, whole)])))
-    unled = TopicState("orders", (Partition(0, None, (1, 2, 3), (1, 2, 3)),))
-    assert [str(r) for r in gate_rules.not_back(1, view(1, whole), [view(2, unled)])] == [
-        "these partitions of it have no leader yet: orders-0"
+    assert "does not know these partitions" in str(list(gate_rules.not_back(1, view(1), [view(2, whole)])))
+    leaderless = TopicState("orders", (Partition(0, None, (1, 2, 3), (1, 2, 3)),))
+    assert [str(r) for r in gate_rules.not_back(1, view(1, whole), [view(2, leaderless)])] == [
+        "partitions of broker-1 have no leader yet: orders-0"
     ]
     assert list(gate_rules.not_back(1, view(1, topic(isr=(1, 2))), [])) == [], (
         "another broker that is behind is not its fault"
@@ -101,71 +107,71 @@ LEADER = {"zk_server_state": "leader", "zk_synced_followers": "2"}
 FOLLOWER = {"zk_server_state": "follower"}
 
 
-def ensemble(leaving, **answers):
-    return [str(r) for r in gate_rules.ensemble_without(leaving, answers)]
+def ensemble(stopping, **answers):
+    return [str(r) for r in gate_rules.ensemble_without(stopping, answers)]
 
 
-def test_a_server_may_stop_when_all_others_serve_and_are_level_with_one_leader():
+def test_a_zookeeper_server_may_stop_when_all_others_serve_in_sync_with_one_leader():
     assert ensemble({"a"}, a=FOLLOWER, b=LEADER, c=FOLLOWER) == []
     assert ensemble(set(), a={"zk_server_state": "standalone"}) == []
     assert ensemble({"a"}, a=FOLLOWER, b={**LEADER, "zk_synced_followers": "1"}, c=FOLLOWER) == [
-        "1 of 2 followers are level with b"
+        "1 of 2 followers are in sync with b"
     ]
-    assert ensemble({"a"}, a=FOLLOWER, b=FOLLOWER, c=FOLLOWER) == ["nobody leads"]
-    assert "2 servers say that they lead" in ensemble({"a"}, a=FOLLOWER, b=LEADER, c=LEADER)[0]
+    assert ensemble({"a"}, a=FOLLOWER, b=FOLLOWER, c=FOLLOWER) == ["no ZooKeeper server leads"]
+    assert "2 ZooKeeper servers are leader" in ensemble({"a"}, a=FOLLOWER, b=LEADER, c=LEADER)[0]
     assert ensemble({"a"}, a=FOLLOWER, b={**LEADER, "zk_synced_followers": "1"}, c=DEAD) == [
         "c does not serve (nobody answers)"
     ]
 
 
-def test_no_waiting_brings_a_majority_that_is_not_there():
+def test_a_lost_majority_of_the_metadata_quorum_is_unsafe():
     servers = tuple(Server(host=Host(f"h{n}", "x"), id=n) for n in (1, 2, 3))
     assert list(gate_rules.majority_lost(Ensemble(servers), {"zookeeper-1"})) == []
     assert "no majority of 3" in str(list(gate_rules.majority_lost(Ensemble(servers), {"zookeeper-1", "zookeeper-2"})))
     (two,) = gate_rules.majority_lost(Ensemble(servers), {"zookeeper-1", "zookeeper-2"})
     assert two.remedy == "stop at most 1 at a time, and start it again before the next"
     (pair,) = gate_rules.majority_lost(Ensemble(servers[:2]), {"zookeeper-1"})
-    assert pair.remedy == "3 ZooKeeper servers can do without one, 2 cannot"
+    assert pair.remedy == "3 ZooKeeper servers tolerate the loss of one, 2 do not"
     assert "no majority of 2" in str(list(gate_rules.majority_lost(Ensemble(servers[:2]), {"zookeeper-1"})))
     assert list(gate_rules.majority_lost(Ensemble(servers[:1]), set())) == []
 
 
-def test_a_controller_may_stop_when_the_others_keep_up_with_the_leader():
+def test_a_controller_may_stop_when_the_others_have_caught_up_with_the_leader():
     voters = tuple(Voter(n, 100, 10_000) for n in (3001, 3002, 3003))
     state, names = QuorumState(3001, 5, 100, voters, ()), {n: f"controller-{n}" for n in (3001, 3002, 3003)}
 
-    def reasons(leaving, seen):
-        return [str(r) for r in gate_rules.quorum_without(leaving, names, seen, 10_000)]
+    def reasons(stopping, state):
+        return [str(r) for r in gate_rules.quorum_without(stopping, names, state, 10_000)]
 
     late = replace(state, voters=(*voters[:2], Voter(3003, 10, 9_999)))
-    assert gate_rules.now_of(late) == 10_000
+    assert gate_rules.leader_time(late) == 10_000
     assert reasons({"controller-3002"}, state) == []
     assert reasons({"controller-3002"}, late) == ["controller-3003 is behind controller-3001"]
     assert reasons({"controller-3003"}, late) == []
-    assert reasons(set(), replace(state, voters=voters[:2])) == ["controller-3003 is not among the voters"]
+    assert reasons(set(), replace(state, voters=voters[:2])) == ["controller-3003 is not a voter of the quorum"]
     assert reasons(set(), replace(state, leader=-1)) == ["no controller leads"]
     assert reasons(set(), DEAD) == ["nobody answers"]
 
 
 class Controllers(gates.Gates):
-    """A quorum that answers one state after the other."""
+    """A quorum whose state is the next one of a list each time."""
 
-    def _quorum(self):
+    def _quorum_state(self):
         return self.states.pop(0) if len(self.states) > 1 else self.states[0]
 
 
-def test_a_controller_that_was_level_a_moment_ago_must_show_that_it_still_is(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(gates, "_FETCHES_WITHIN", 0.2)
+def test_a_controller_must_fetch_from_the_leader_after_the_gate_began(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(gates, "_FETCH_SECONDS", 0.2)
     hosts = [Host(f"h{n}", "x") for n in (1, 2, 3)]
     quorum = Quorum(tuple(Controller(host=host, id=3001 + n) for n, host in enumerate(hosts)), "id")
-    asking = Controllers(replace(TRIO, metadata=quorum))
+    gated = Controllers(replace(TRIO, metadata=quorum))
 
     def at(*caught_up):
         return QuorumState(3001, 5, 100, tuple(Voter(3001 + n, 100, ms) for n, ms in enumerate(caught_up)), ())
 
     def reasons(*states):
-        object.__setattr__(asking, "states", list(states))
-        return [str(reason) for reason in asking.after_start(quorum.controllers[2])]
+        object.__setattr__(gated, "states", list(states))
+        return [str(reason) for reason in gated.after_start(quorum.controllers[2])]
 
     behind = ["controller-3003 is behind controller-3001"]
     assert reasons(at(10_000, 9_700, 9_800), at(10_100, 10_050, 9_800)) == behind, "it was restarted meanwhile"
@@ -173,36 +179,36 @@ def test_a_controller_that_was_level_a_moment_ago_must_show_that_it_still_is(mon
     assert reasons(DEAD) == ["nobody answers"]
 
 
-def test_waiting_tells_each_new_reason_once_and_ends_when_nothing_is_in_the_way():
+def test_waiting_shows_each_new_kind_of_reason_once_and_ends_without_reasons():
     answers = [[Reason("a", ("p-0",))], [Reason("a", ("p-1",))], [Reason("b")], []]
-    told: list[str] = []
-    assert gates.wait(lambda: answers.pop(0), told.append, within=30, subject="x") == ()
-    assert told == ["x: waiting, a: p-0", "x: waiting, b"]
+    shown: list[str] = []
+    assert gates.wait(lambda: answers.pop(0), shown.append, within=30, subject="x") == ()
+    assert shown == ["x: waiting, a: p-0", "x: waiting, b"]
 
 
-def test_a_gate_that_never_opens_gives_its_reasons_when_the_time_is_over():
+def test_a_gate_that_stays_closed_returns_its_reasons_after_the_timeout():
     assert gates.wait(lambda: [Reason("never")], lambda line: None, within=0, subject="x") == (Reason("never"),)
 
 
-def test_nobody_there_is_waited_for_but_a_refused_configuration_is_told_at_once():
-    def silent():
+def test_unreachable_is_waited_for_but_a_refused_client_configuration_is_raised():
+    def unreachable():
         raise DEAD
 
-    def wrong():
+    def misconfigured():
         raise UsageError("the client configuration is refused")
 
-    assert str(gates.wait(silent, lambda line: None, within=0, subject="x")[0]) == "nobody answers"
+    assert str(gates.wait(unreachable, lambda line: None, within=0, subject="x")[0]) == "nobody answers"
     with pytest.raises(UsageError):
-        gates.wait(wrong, lambda line: None, within=30, subject="x")
+        gates.wait(misconfigured, lambda line: None, within=30, subject="x")
 
 
-def test_a_long_list_of_partitions_is_cut_for_the_eye_and_whole_for_the_error():
+def test_a_long_list_of_partitions_is_short_in_a_line_and_whole_in_the_error():
     reason = Reason("behind", tuple(f"t-{n}" for n in range(9)))
     assert str(reason) == "behind: t-0, t-1, t-2, t-3 and 5 more"
     assert reason.full.endswith("t-7, t-8")
 
 
-def test_while_zookeeper_does_not_serve_no_master_can_and_that_is_said_instead():
+def test_without_a_zookeeper_leader_that_is_the_reason_why_no_spark_master_leads():
     nobody = Host("h1", "127.0.0.1")
     servers = (Server(host=nobody, id=1, client_port=1), Server(host=nobody, id=2, client_port=1))
     master = SparkMaster(host=nobody, port=1, web_port=1)
@@ -210,8 +216,8 @@ def test_while_zookeeper_does_not_serve_no_master_can_and_that_is_said_instead()
     cluster = replace(TRIO, metadata=Ensemble(servers), engine=engine)
     assert [reason.text for reason in gates.Gates(cluster).after_start(master)] == ["no ZooKeeper server leads"]
     alone = gates.Gates(replace(cluster, engine=replace(engine, keepers="")))
-    said = ["spark-master-h1 does not answer yet", "no Spark master leads"]
-    assert [reason.text for reason in alone.after_start(master)] == said
+    expected = ["spark-master-h1 does not answer yet", "no Spark master leads"]
+    assert [reason.text for reason in alone.after_start(master)] == expected
 
 
 HERE = Host("h1", "127.0.0.1")
@@ -226,17 +232,17 @@ AWAY = replace(
 """A cluster whose ports this machine does not reach."""
 
 
-def test_a_node_that_serves_out_of_our_reach_has_everything_to_lose():
+def test_a_listening_node_that_this_machine_cannot_reach_is_gated():
     heading, line = "  sl  local_address rem_address   st\n", "   {}: 00000000:{:04X} 00000000:0000 0A 00000000:0000\n"
     serving = Hosts(listening=heading + line.format(0, 1) + line.format(1, 9092))
-    asking = gates.Gates(AWAY, hosts=serving)
+    gated = gates.Gates(AWAY, hosts=serving)
     server, broker = AWAY.metadata.servers[0], AWAY.brokers[0]
-    assert "no majority of 3" in str(asking.unsafe(AWAY.metadata.servers[:2]))
-    assert "zookeeper-2 does not serve" in str(asking.before_stop([server]))
-    assert "no broker can be asked about its partitions" in str(asking.before_stop([broker]))
+    assert "no majority of 3" in str(gated.unsafe(AWAY.metadata.servers[:2]))
+    assert "zookeeper-2 does not serve" in str(gated.before_stop([server]))
+    assert "no broker answers" in str(gated.before_stop([broker]))
     assert gates.Gates(AWAY, hosts=Hosts(listening=heading)).before_stop([server, broker]) == (), "they are dead"
 
 
-def test_what_spark_runs_may_stop_at_any_time():
+def test_a_spark_worker_has_no_gate():
     nobody = SparkWorker(host=Host("h1", "127.0.0.1"), port=1)
     assert gates.Gates(SPARKED).before_stop([nobody]) == gates.Gates(SPARKED).unsafe([nobody]) == ()

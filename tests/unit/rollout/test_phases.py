@@ -29,7 +29,7 @@ class Said:
 
 
 @pytest.mark.parametrize(
-    ("name", "left"), [("plan", "nothing was changed"), ("apply", "what was done stays, and what was started runs on")]
+    ("name", "left"), [("plan", "nothing was changed"), ("apply", "changes so far stay and started nodes run on")]
 )
 def test_ctrl_c_tells_the_phase_and_how_the_hosts_are_left(
     name: str, left: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -6,25 +6,25 @@ from kcluster.errors import ApplyError, RefusedError
 from kcluster.model.reason import Reason
 from kcluster.rollout import roll
 from kcluster.rollout.diagnosis import StartMark
-from tests.unit.fake_hosts import BROKERS, DEAD, RUNNING, SERVERS, SPARKED, TRIO, Hosts, OpenGates
+from tests.unit.fake_hosts import BROKERS, DEAD, RUNNING, SPARKED, TRIO, Hosts, OpenGates
 
 ALL = {node.name: "num.io.threads 8 -> 12" for node in TRIO.nodes}
 
 
 def rolled(gates, hosts, reasons=ALL):
-    told: list[str] = []
+    shown: list[str] = []
     notes: list[dict] = []
     try:
-        return roll.roll(gates, reasons, hosts, told.append, lambda event, **facts: notes.append(facts)), notes
+        return roll.roll(gates, reasons, hosts, shown.append, lambda event, **facts: notes.append(facts)), notes
     finally:
-        rolled.told = told
+        rolled.shown = shown
 
 
 def restarted(hosts):
     return [f"{unit}@{host}" for verb, unit, host in hosts.orders if verb == "restart"]
 
 
-def test_keepers_come_first_and_leaders_last_of_their_kind():
+def test_the_metadata_quorum_comes_first_and_leaders_last_of_their_kind():
     hosts = Hosts()
     report, notes = rolled(OpenGates(), hosts)
     names = ["zookeeper-2", "zookeeper-3", "zookeeper-1", "broker-1", "broker-3", "broker-2"]
@@ -34,7 +34,7 @@ def test_keepers_come_first_and_leaders_last_of_their_kind():
     assert report.steps[0].reason == "num.io.threads 8 -> 12"
 
 
-def test_who_leads_is_asked_afresh_before_each_step():
+def test_the_leader_is_looked_up_before_each_step():
     class Moving(OpenGates):
         def leader(self, kind):
             return next(moves, "")
@@ -45,30 +45,27 @@ def test_who_leads_is_asked_afresh_before_each_step():
     assert restarted(hosts) == ["kafka@h2", "kafka@h1", "kafka@h3"]
 
 
-def test_spark_comes_after_kafka_and_the_master_that_leads_last_of_the_masters():
+def test_spark_comes_after_kafka_and_the_leading_master_last_of_the_masters():
     hosts = Hosts()
     reasons = dict.fromkeys(("spark-worker-h2", "spark-master-h1", "spark-master-h2", "broker-1"), "asked for")
     rolled(OpenGates(cluster=SPARKED, leading=("spark-master-h1",)), hosts, reasons)
     assert restarted(hosts) == ["kafka@h1", "spark-master@h2", "spark-master@h1", "spark-worker@h2"]
 
 
-def test_what_does_not_run_is_brought_back_first():
-    assert roll.next_of(SERVERS, OpenGates(silent=("zookeeper-3",))).name == "zookeeper-3"
-    assert roll.next_of([*SERVERS, *BROKERS], OpenGates(silent=("broker-3",))).name == "zookeeper-2"
-
-
-def test_what_cannot_be_made_safe_is_refused_before_anything_is_touched():
+def test_an_unsafe_roll_is_refused_before_anything_is_stopped():
     hosts = Hosts()
-    with pytest.raises(RefusedError, match="nothing was stopped") as refused:
-        rolled(OpenGates(hopeless=(Reason("no copy to spare", ("t-0",), "more copies"),)), hosts)
+    with pytest.raises(RefusedError) as refused:
+        rolled(OpenGates(hopeless=(Reason("no spare replica", ("t-0",), "more copies"),)), hosts)
+    harm = "partitions would fall below min.insync.replicas (nothing was stopped)"
+    assert refused.value.message == f"rolling restart refused: {harm}"
     assert "t-0" in refused.value.details
-    assert refused.value.resolution == "more copies; or accept the gap with --unsafe-partitions"
+    assert refused.value.resolution == "more copies; or accept the risk with --unsafe-partitions"
     assert hosts.orders == []
-    rolled(OpenGates(hopeless=(Reason("no copy to spare"),), unsafe_too=True), hosts)
+    rolled(OpenGates(hopeless=(Reason("no copy to spare"),), unsafe_partitions=True), hosts)
     assert len(hosts.orders) == 6
 
 
-def test_a_gate_that_never_opens_ends_the_roll_before_the_stop():
+def test_a_gate_that_stays_closed_ends_the_roll_before_the_stop():
     hosts = Hosts()
     with pytest.raises(RefusedError, match="broker-3 may not stop: too few copies") as refused:
         rolled(OpenGates(closed={"broker-3": [Reason("too few copies", ("t-0",))]}), hosts)
@@ -79,10 +76,10 @@ def test_a_gate_that_never_opens_ends_the_roll_before_the_stop():
 
 
 def test_a_process_that_dies_ends_the_roll_with_its_cause(monkeypatch):
-    monkeypatch.setattr(roll, "_LOOK_AGAIN", 0.0)
+    monkeypatch.setattr(roll, "_INSPECT_SECONDS", 0.0)
     log = "ConfigException: Invalid value many for configuration num.io.threads: Not a number of type INT\n"
     hosts = Hosts({("h1", "kafka"): DEAD}, log=log)
-    gates = OpenGates(patience=30.0, late={"broker-1": [Reason("broker-1 does not answer yet")]})
+    gates = OpenGates(timeout=30.0, late={"broker-1": [Reason("broker-1 does not answer yet")]})
     with pytest.raises(ApplyError, match="broker-1 on h1 does not start: a setting is refused") as stopped:
         rolled(gates, hosts)
     assert "Invalid value many" in stopped.value.details
@@ -91,16 +88,16 @@ def test_a_process_that_dies_ends_the_roll_with_its_cause(monkeypatch):
     assert restarted(hosts)[-1] == "kafka@h1"
 
 
-def test_what_failed_before_it_was_mended_is_not_held_against_a_node(monkeypatch):
-    monkeypatch.setattr(roll, "_LOOK_AGAIN", 0.0)
+def test_restarts_by_systemd_before_the_roll_do_not_count(monkeypatch):
+    monkeypatch.setattr(roll, "_INSPECT_SECONDS", 0.0)
     answers = [[Reason("broker-1 does not answer yet")]] * 3
     hosts = Hosts({("h1", "kafka"): {**RUNNING, "NRestarts": "3"}})
-    roll.come_back([StartMark(BROKERS[0])], hosts, lambda _: None, 5.0, lambda: answers.pop() if answers else [])
+    roll.wait_after_start([StartMark(BROKERS[0])], hosts, lambda _: None, 5.0, lambda: answers.pop() if answers else [])
     assert answers == []
 
 
-def test_a_cause_that_goes_by_itself_is_waited_for(monkeypatch):
-    monkeypatch.setattr(roll, "_LOOK_AGAIN", 0.0)
+def test_a_transient_cause_is_waited_for(monkeypatch):
+    monkeypatch.setattr(roll, "_INSPECT_SECONDS", 0.0)
     hosts = Hosts({("h1", "kafka"): DEAD}, log="KeeperErrorCode = NodeExists\n")
 
     class Late(OpenGates):
@@ -108,18 +105,18 @@ def test_a_cause_that_goes_by_itself_is_waited_for(monkeypatch):
             return next(reasons, ())
 
     reasons = iter([[Reason("not yet")], [Reason("not yet")], []])
-    report, _ = rolled(Late(patience=30.0), hosts, {"broker-1": ""})
+    report, _ = rolled(Late(timeout=30.0), hosts, {"broker-1": ""})
     assert [step.node for step in report.steps] == ["broker-1"]
 
 
-def test_a_node_that_lives_but_never_catches_up_ends_the_roll():
+def test_a_node_that_never_catches_up_ends_the_roll():
     hosts = Hosts({("h1", "kafka"): RUNNING})
     with pytest.raises(ApplyError, match="broker-1 on h1 is not back after 0 s: behind: t-0") as stopped:
         rolled(OpenGates(late={"broker-1": [Reason("behind", ("t-0",))]}), hosts)
     assert "unit kafka on h1: active (running)" in stopped.value.details
 
 
-def test_ctrl_c_says_where_it_stands():
+def test_an_interrupted_roll_lists_what_was_restarted():
     class Interrupted(OpenGates):
         def after_start(self, node):
             if node.name == "zookeeper-3":
@@ -128,12 +125,12 @@ def test_ctrl_c_says_where_it_stands():
 
     with pytest.raises(KeyboardInterrupt):
         rolled(Interrupted(), Hosts())
-    assert rolled.told[-1].startswith(
+    assert rolled.shown[-1].startswith(
         "interrupted; restarted: zookeeper-2; being restarted: zookeeper-3; not touched: zookeeper-1, broker-1"
     )
 
 
-def test_a_cluster_that_is_no_longer_ours_is_left_alone():
+def test_a_lost_lock_ends_the_roll_before_the_next_stop():
     def lost():
         raise ApplyError("the lock is lost")
 

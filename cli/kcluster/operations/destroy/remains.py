@@ -107,7 +107,7 @@ class DestroyReport(Result):
         )
 
 
-def seen(cluster: Cluster, hosts: Connections, *, delete_data: bool) -> Remains:
+def survey_hosts(cluster: Cluster, hosts: Connections, *, delete_data: bool) -> Remains:
     """Look at every host; one that cannot be asked, or that serves another cluster, ends it before anybody is asked."""
     found = _surveys(cluster, hosts)
     if strangers := [f"{host}: {text}" for host, one in found.items() for text in one["strangers"]]:

@@ -18,7 +18,7 @@ from kcluster.plan import restart_reasons
 from kcluster.plan.pairs import Pair
 
 if TYPE_CHECKING:
-    from kcluster.clients.ssh import Connections
+    from kcluster.clients.ssh import Connections, Login
 
 _STATES = {
     "activating": "starting",
@@ -31,8 +31,19 @@ _STATES = {
 _UNKNOWN = ObservedNode(ObservedUnit("missing"))
 
 
-def remote(cluster: Cluster, hosts: Connections, spelled: str) -> ClusterStatus:
-    """The nodes of a cluster on hosts; a host that cannot be reached does not hide the others."""
+def remote(cluster: Cluster, logins: Mapping[str, Login], spelled: str) -> ClusterStatus:
+    """The nodes of a cluster on hosts; a host that cannot be reached is a problem in the result, never an error.
+
+    `spelled` is how the user named the cluster, for the commands that the result suggests.
+    """
+    from kcluster.clients.ssh import Connections  # lazily: local clusters need no SSH
+
+    with Connections(logins) as hosts:
+        return over(hosts, cluster, spelled)
+
+
+def over(hosts: Connections, cluster: Cluster, spelled: str) -> ClusterStatus:
+    """The same over connections that are open already."""
     from kcluster.facts.hosts import observe_parts  # lazily: local clusters need no SSH
 
     with ThreadPoolExecutor(2) as pool:
