@@ -10,6 +10,11 @@ from typing import Any, Protocol
 from kcluster.errors import ExitCode
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """The number with its noun, in the singular for 1: "1 partition", "2,000 partitions"; `plural` where no -s does."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 class Tone(StrEnum):
     """How a cell is meant; `show` turns it into colour, or into nothing."""
 
