@@ -41,7 +41,7 @@ COMMANDS = {
     "group": "List, describe and reset consumer groups.",
     "broker": "List brokers and their effective configuration.",
     "health": "Say whether the cluster is healthy; exit 4 when it is not.",
-    "smoke": "Prove with real messages that nothing acknowledged is lost.",
+    "smoke": "Write and read records through every broker; exit 4 when an acknowledged one is lost.",
     "job": "List, validate, submit, watch, stop and audit PySpark jobs.",
     "completion": "Print the completion script for bash, zsh or fish.",
 }

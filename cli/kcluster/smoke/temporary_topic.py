@@ -116,13 +116,10 @@ def _wait_for_leaders(kafka: Kafka, topic: str, brokers: Sequence[int], within: 
 
 
 def _not_led(broker: int, partition: Any, within: float) -> RefusedError:
-    state = (
-        f"leader {partition.leader}, in sync {partition.isrs} of {partition.replicas}"
-        if partition
-        else "it does not exist"
-    )
+    state = f"leader {partition.leader}, in sync {partition.isrs} of {partition.replicas}" if partition else "missing"
     return RefusedError(
-        f"broker {broker} does not lead its partition of the temporary topic with all replicas in sync after {within:.0f} s",
+        f"broker {broker} does not lead its partition of the temporary topic, with all replicas in sync, "
+        f"after {within:.0f} s",
         details=f"the partition: {state}",
         resolution="kcluster health",
     )

@@ -126,7 +126,7 @@ def test_only_the_first_faults_are_printed(capsys: pytest.CaptureFixture[str]) -
     smoked = SmokeResult("t", False, [], verdict, LEADERS, 0, [], [], 1.0)
     result(smoked, OutputFormat.TABLE)
     printed = capsys.readouterr().out
-    assert printed.count("lost") == 5
+    assert printed.count("\nlost ") == 5
     assert "... and 15 more" in printed
 
 

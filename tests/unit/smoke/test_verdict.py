@@ -48,7 +48,7 @@ def test_every_single_flipped_bit_is_noticed() -> None:
         assert decode(RUN, damaged, 0, 0).sequence == UNKNOWN_SEQUENCE
 
 
-def test_everything_seen_in_place_holds() -> None:
+def test_everything_read_at_its_offset_passes() -> None:
     verdict = judge(TEN, TEN)
     assert verdict.passed
     assert (verdict.acknowledged, verdict.seen, verdict.duplicates) == (10, 10, 0)
