@@ -27,7 +27,7 @@ def check(
     ask_become_pass: BecomePass = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Ask every host whether it is fit for its part of the cluster; exit 4 when one is not.
+    """Check that every host is fit for its part of the cluster; exit 4 when one is not.
 
     All hosts are asked at once over SSH: system, Java, memory, disks and whose data is on them, ports, names, the ways
     from each host, and from this machine, to the ports they need, clocks. Nothing is changed, unless --fix says so:
