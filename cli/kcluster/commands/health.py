@@ -43,9 +43,7 @@ def health(
             help="Repeat the checks until the cluster is healthy, for at most 30s, 2m, ...",
         ),
     ] = None,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Repeat the checks, and print them whenever a result changes.")
-    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Repeat the checks; print every change.")] = False,
     ask_become_pass: BecomePass = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
