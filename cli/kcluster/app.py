@@ -13,7 +13,7 @@ import typer
 from typer.core import CompletionItem, TyperGroup
 
 from kcluster import __version__
-from kcluster.errors import ExitCode, KclusterError, RefusedError, UsageError
+from kcluster.errors import ExitCode, KclusterError, RefusedError
 from kcluster.option_types import with_plain_types
 
 COMMANDS = {
@@ -23,8 +23,8 @@ COMMANDS = {
     "release": "List, fetch, verify and bundle Kafka releases.",
     "up": "Start a cluster on this machine, or repair what is missing of it.",
     "down": "Stop a cluster on this machine; its data stays.",
-    "check": "Ask every host whether it is fit for its part of the cluster; exit 4 when one is not.",
-    "explain": "Tell the story of a check: why it matters and what to do.",
+    "check": "Check that every host is fit for its part of the cluster; exit 4 when one is not.",
+    "explain": "Explain a check and how to fix it.",
     "plan": "Show what provision would change on each host, and change nothing.",
     "provision": "Bring the hosts to what the inventory says, and prove the cluster.",
     "status": "Show the nodes of a cluster and whether they run; exit 4 when not all do.",
@@ -40,23 +40,23 @@ COMMANDS = {
     "consume": "Read records from a topic.",
     "group": "List, describe and reset consumer groups.",
     "broker": "List brokers and their effective configuration.",
-    "health": "Say whether the cluster is healthy; exit 4 when it is not.",
-    "smoke": "Prove with real messages that nothing acknowledged is lost.",
+    "health": "Check the health of a cluster; exit 4 when it is unhealthy.",
+    "smoke": "Write and read records through every broker and listener; exit 4 when an acknowledged one is lost.",
     "job": "List, validate, submit, watch, stop and audit PySpark jobs.",
     "completion": "Print the completion script for bash, zsh or fish.",
 }
-"""Every command and its one sentence; the module of the same name is imported when it is called."""
+"""Every command and its sentence; the module of the same name is imported when the command runs."""
 
 
 class LazyCommands(TyperGroup):
     """Imports a command's module only when that command runs, so that `--help` is instant."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The words, in the order of the table of contents."""
+        """The commands, in the order of the table of contents."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that word, imported now."""
+        """The command of that name, imported now."""
         if cmd_name not in COMMANDS:
             return None
         return with_plain_types(typer.main.get_command(import_module(f"kcluster.commands.{cmd_name}").app))
@@ -76,24 +76,22 @@ class LazyCommands(TyperGroup):
         except KeyboardInterrupt:
             show.progress("interrupted")
             raise  # Typer makes exit code 130 of it
+        except typer.TyperException as problem:
+            if getattr(problem, "ctx", ctx) is None:
+                problem.ctx = ctx  # type: ignore[attr-defined]  # so that the error can name the command's help
+            raise
         if not isinstance(value, Result):
             return ExitCode.DONE
         try:
             show.result(value, ctx.meta.get(show.OutputFormat, show.OutputFormat.TABLE))
-        except BrokenPipeError:  # the reader has all it wanted; how the command ended is as true as before
+        except BrokenPipeError:  # the reader stopped early; the exit code stays
             show.hush(sys.stdout)
         return value.exit_code
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[CompletionItem]:
-        """The words that begin like this, with their sentences, without importing anything."""
-        words = [CompletionItem(word, help=text) for word, text in COMMANDS.items() if word.startswith(incomplete)]
-        return words or super(TyperGroup, self).shell_complete(ctx, incomplete)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command; of an unknown one say which are near."""
-        names: dict[str, Any] = dict.fromkeys(COMMANDS)
-        self.commands = names  # Typer reads only its keys, for near names
-        return super().resolve_command(ctx, args)
+        """The commands that begin like this, with their sentences, without importing anything."""
+        items = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return items or super(TyperGroup, self).shell_complete(ctx, incomplete)
 
 
 app = typer.Typer(
@@ -117,7 +115,7 @@ def root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """From an Ansible inventory to a proven Kafka cluster, on this machine or on many."""
+    """Provision and operate Apache Kafka clusters from an Ansible inventory, on this machine or on many hosts."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -127,39 +125,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         from kcluster import show
 
-        show.hush(sys.stdout)  # the reader (`logs | head`) has all it wanted
+        show.hush(sys.stdout)  # the reader (`logs | head`) stopped early
         return ExitCode.DONE
     except KclusterError as problem:
-        return _told(problem)
+        return _report(problem)
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
     except OSError as problem:
         return _full(problem) if problem.errno in (errno.ENOSPC, errno.EDQUOT) else _bug()
-    except Exception:  # the last line of defence: whatever arrives here is a bug, and is told so
+    except Exception:  # the last line of defence: whatever arrives here is a bug
         return _bug()
 
 
 def _bug() -> int:
-    """Print the error that goes on, for whoever looks into it."""
+    """Print the traceback of the current error, and how to report it."""
     sys.excepthook(*sys.exc_info())
     report = "report it with the lines above, the command and `kcluster --version`"
-    return _told(KclusterError("this is a bug in kcluster", resolution=report))
+    return _report(KclusterError("this is a bug in kcluster", resolution=report))
 
 
 def _full(problem: OSError) -> int:
-    """Say where there is no room; without a name it is where our output goes."""
+    """Report a full disk with the file; without a file name it is stdout."""
     from kcluster import show
 
     if not problem.filename:
         show.hush(sys.stdout)
-    advice = "make room (see `df -h`); what a run has done is in `kcluster history`"
-    return _told(
+    advice = "free disk space (see `df -h`); the finished steps of a run are in `kcluster history`"
+    return _report(
         RefusedError(f"{problem.filename or 'stdout'} cannot be written: {problem.strerror}", resolution=advice)
     )
 
 
-def _told(problem: KclusterError) -> int:
-    """Print an error; its exit code."""
+def _report(problem: KclusterError) -> int:
+    """Print an error, and return its exit code."""
     from kcluster import show
 
     show.error(problem)
@@ -190,8 +188,9 @@ def _usage(problem: Any) -> int:
     if context and message == context.get_help():
         print(message, file=sys.stderr)
         return ExitCode.USAGE
-    where = context.command_path if context else "kcluster"
-    return _told(UsageError(message, resolution=f"{where} --help"))
+    from kcluster.usage import usage_error  # lazily: only a mistake pays for it
+
+    return _report(usage_error(problem))
 
 
 def entry() -> None:

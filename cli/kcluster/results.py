@@ -11,8 +11,8 @@ from kcluster.errors import ExitCode
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun: "1 partition", "2 partitions", "1,024 records"."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+    """The number with its noun, in the singular for 1: "1 partition", "2,000 partitions"; `plural` where no -s does."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 class Tone(StrEnum):

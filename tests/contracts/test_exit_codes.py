@@ -68,9 +68,12 @@ def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (["tpic"], "error: No such command 'tpic'. Did you mean 'topic'?\n  try: kcluster --help\n"),
-        (["--bogus"], "error: No such option: --bogus\n  try: kcluster --help\n"),
-        (["topic", "create"], "error: Missing argument 'TOPIC'.\n  try: kcluster topic create --help\n"),
+        (["tpic"], "error: unknown command tpic, did you mean topic?\n  try: kcluster --help\n"),
+        (["--bogus"], "error: unknown option --bogus\n  try: kcluster --help\n"),
+        (
+            ["topic", "create"],
+            "error: missing TOPIC: use kcluster topic create [OPTIONS] TOPIC\n  try: kcluster topic create --help\n",
+        ),
     ],
 )
 def test_a_wrong_command_line_is_told_in_one_line(

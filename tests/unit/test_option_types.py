@@ -9,6 +9,7 @@ from typing import Annotated
 import pytest
 import typer
 
+from kcluster.errors import UsageError
 from kcluster.option_types import PlainParameter, with_plain_types
 
 
@@ -49,15 +50,43 @@ def test_values_are_the_ones_typer_makes(words):
 
 
 @pytest.mark.parametrize(
-    "words", [["--colour", "green"], ["--number", "0"], ["--number", "x"], ["--there", "no-such"], []]
+    ("words", "message"),
+    [
+        (["--colour", "green"], "--colour green: use red or blue"),
+        (["--number", "0"], "--number 0: use a whole number of at least 1"),
+        (["--number", "x"], "--number x: use a whole number of at least 1"),
+        (["--there", "no-such"], "--there no-such: "),
+    ],
 )
-def test_wrong_values_are_refused_in_typers_words(words):
-    said = []
-    for command in (with_plain_types(typer.main.get_command(sample())), typer.main.get_command(sample())):
-        with pytest.raises(typer.TyperException) as caught:
-            command.main([*words, *(["x"] if words else [])], standalone_mode=False)
-        said.append(caught.value.format_message())
-    assert said[0] == said[1]
+def test_a_wrong_value_is_refused_with_what_to_write_instead(words, message):
+    command = with_plain_types(typer.main.get_command(sample()))
+    with pytest.raises(UsageError) as caught:
+        command.main([*words, "x"], standalone_mode=False)
+    assert caught.value.message.startswith(message)
+    assert caught.value.resolution.endswith(" --help")
+
+
+def test_usage_and_help_name_arguments_and_values_without_types(capsys):
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+    @app.command()
+    def command(
+        topic: str,
+        hosts: Annotated[list[str] | None, typer.Argument(metavar="[HOST]...")] = None,
+        number: Annotated[int, typer.Option("--number")] = 3,
+        path: Annotated[Path | None, typer.Option("--path")] = None,
+        colour: Annotated[Colour, typer.Option("--colour")] = Colour.RED,
+    ) -> None: ...
+
+    with_plain_types(typer.main.get_command(app)).main(["--help"], prog_name="x", standalone_mode=False)
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[0] == "Usage: x [OPTIONS] TOPIC [HOST...]"
+    assert [line.split()[:2] for line in shown.splitlines() if line.startswith("  --") and "help" not in line] == [
+        ["--number", "N"],
+        ["--path", "FILE"],
+        ["--colour", "red|blue"],
+    ]
+    assert "<" not in shown
 
 
 def test_commands_below_a_command_are_made_plainly_too():

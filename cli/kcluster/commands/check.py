@@ -1,4 +1,4 @@
-"""`kcluster check`: preflight of all hosts."""
+"""`kcluster check`: options and help of the preflight checks."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 @app.command()
 def check(
     inventory: Inventory = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Repair what is safe to repair, and check again.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Repair what is safe to repair, then check again.")] = False,
     client_config: ClientConfig = None,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse warnings as well.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="List the checks that are good as well.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List the passed checks as well.")] = False,
     yes: Yes = False,
     ask_become_pass: BecomePass = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Ask every host whether it is fit for its part of the cluster; exit 4 when one is not.
+    """Check that every host is fit for its part of the cluster; exit 4 when one is not.
 
-    All hosts are asked at once over SSH: system, Java, memory, disks and whose data is on them, ports, names, the ways
-    from each host, and from this machine, to the ports they need, clocks. Nothing is changed, unless --fix says so:
-    then the service account, directories, kernel settings and Java are brought into being where that was missing;
-    `kcluster history` shows it.
-    `kcluster explain ID` tells the story of a check.
+    All hosts are checked in parallel over SSH: system, Java, memory, disks and the cluster of the data on them, ports,
+    host names, connections from each host and from this machine to the ports they need, clocks. Nothing is changed
+    without --fix, which creates the service account and directories, sets kernel settings and installs Java where
+    they are missing; `kcluster history` shows it.
+    `kcluster explain ID` explains a check and how to fix it.
 
-    Exit code 0 when no check says no, 4 when one does, 6 when a host cannot be reached; the others are checked all
+    Exit code 0 when no check failed, 4 when one did, 6 when a host cannot be reached; the others are checked all
     the same. With --fix 7 when another run works on the cluster.
 
     Examples:

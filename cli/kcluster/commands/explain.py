@@ -1,4 +1,4 @@
-"""`kcluster explain`: the stories of the checks."""
+"""`kcluster explain`: options and help of the explanations of checks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def explain(
     ] = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Tell the story of a check: why it matters and what to do.
+    """Explain a check and how to fix it.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""`kcluster health`: say whether the cluster is healthy."""
+"""`kcluster health`: options and help of the health checks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def duration(text: str) -> float:
     """Seconds from 30, 30s, 2m or 1h."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
     if not match:
-        raise typer.BadParameter(f"{text!r} is not a duration like 30s, 2m or 1h")
+        raise typer.BadParameter("use a time such as 30s, 2m or 1h")
     return float(match[1]) * _UNITS[match[2]]
 
 
@@ -40,30 +40,30 @@ def health(
             "-w",
             parser=duration,
             metavar="TIME",
-            help="Ask again until it is healthy, at most for 30s, 2m, ...",
+            help="Repeat the checks until the cluster is healthy, for at most 30s, 2m, ...",
         ),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on, and print again whenever something changes.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Repeat the checks; print every change.")] = False,
     ask_become_pass: BecomePass = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Say whether the cluster is healthy; exit 4 when it is not.
+    """Check the health of a cluster; exit 4 when it is unhealthy.
 
     Healthy means: every node answers; there is one ZooKeeper leader and all followers are in sync, or the KRaft
-    quorum has a leader and no voter is behind; one controller; no partition is offline, under-replicated or
+    quorum has a leader and no voter lags; there is one controller; no partition is offline, under-replicated or
     below min.insync.replicas; every broker answers at each address it advertises; the cluster id is the same
-    everywhere. On hosts also: every unit runs, did not start again by itself lately and starts at boot, and the
-    disks have room (a warning below 10 %, a no below 2 %). With --bootstrap the questions that need an inventory
-    are left out, and named.
+    on all nodes. On hosts also: every unit is active, enabled and was not restarted by systemd lately, and the
+    disks have free space (warning below 10 %, failed below 2 %). With --bootstrap the checks that need an
+    inventory are skipped, and listed.
 
-    Exit code 6 when nothing answers at all.
+    Exit code 6 when no node answers.
 
     Example: kcluster health --wait 60s && kcluster smoke
     """
     from kcluster.operations import health as operation
 
     if wait is not None and watch:
-        raise UsageError("--wait ends and --watch does not", resolution="use one of them")
+        raise UsageError("--wait and --watch exclude each other", resolution="use one of them")
     target = Target(inventory, name, bootstrap, client_config, ask_become=ask_become_pass)
     cluster = None if bootstrap else target.cluster
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""`kcluster smoke`: prove with real messages that nothing acknowledged is lost."""
+"""`kcluster smoke`: options and help of the smoke test."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ def smoke(
     messages: Annotated[
         int, typer.Option(min=1, max=1_000_000, metavar="N", help="About how many records to write.")
     ] = 1000,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the topic, to look into it.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the topic for inspection.")] = False,
     timeout: Annotated[
-        float, typer.Option(min=5, metavar="SECONDS", help="The time in which the proof must be done.")
+        float, typer.Option(min=5, metavar="SECONDS", help="The time in which the test must be done.")
     ] = 25.0,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Prove with real messages that nothing acknowledged is lost.
+    """Write and read records through every broker and listener; exit 4 when an acknowledged one is lost.
 
-    A throw-away topic gets a leader on each broker. Numbered, checksummed records are written with acks=all and
-    idempotence, with each broker alone as bootstrap address and through each listener; a consumer stops in the
-    middle and commits for its group, and a second one goes on from the group's commits; then everything is read
-    again from the beginning. Every acknowledged record must be there, at its offset, unchanged, once and in
-    order. The topic is removed also after Ctrl-C or a failure.
+    A temporary topic has a leader on each broker. Numbered records with checksums are written with acks=all and
+    idempotence, through each listener of each broker as the only bootstrap address. A consumer commits in the
+    middle for its group and stops, and a second one resumes at the commits; then all records are read from the
+    beginning. Every acknowledged record must be read at its offset, unchanged, once and in order. The topic is
+    deleted afterwards, also after Ctrl-C or a failure.
 
-    ENTERED counts the records that came in with this address as the only bootstrap, ACKED and SEEN those that
-    the broker led; P50 and P99 are the times until a single record was acknowledged.
+    ENTERED counts the records written with this address as the only bootstrap, ACKED and READ those that the
+    broker led; P50 and P99 are the times until a single record was acknowledged.
 
-    Exit code 4 when it does not hold; the first missing records are named.
+    Exit code 4 when the smoke test failed; the first faults are listed.
 
     Example: kcluster smoke --messages 10000 -o json
     """

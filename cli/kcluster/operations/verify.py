@@ -16,8 +16,8 @@ from kcluster.rollout.phases import Phases
 if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
     from kcluster.model.cluster import Cluster
-    from kcluster.operations.smoke import Smoke
     from kcluster.plan import Plan
+    from kcluster.smoke.result import SmokeResult
 
 MESSAGES = 300
 """Enough to go through every broker and listener; `kcluster smoke` takes more."""
@@ -64,10 +64,10 @@ def verify(cluster: Cluster, kafka: Kafka, plan: Plan, phases: Phases, *, whole:
         return Verification(made)
     with phases.phase("smoke", "prove with real messages"):
         verdict = smoke(kafka, cluster.brokers, messages=MESSAGES, timeout=_PROVEN_WITHIN)
-    return Verification(made, verdict.sentence, () if verdict.holds else tuple(_why(verdict)))
+    return Verification(made, verdict.sentence, () if verdict.passed else tuple(_why(verdict)))
 
 
-def _why(verdict: Smoke) -> list[str]:
+def _why(verdict: SmokeResult) -> list[str]:
     """What stands against the proof: the problems, and the first faults of records."""
     faults = [f"{fault.flaw} {fault.detail}" for fault in verdict.verdict.faults[:_FIRST]]
     return [*verdict.problems, *faults] or [verdict.sentence]

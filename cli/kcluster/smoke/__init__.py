@@ -1,1 +1,1 @@
-"""The smoke test: write and read records on every path, and judge what was acknowledged against what was read."""
+"""The smoke test: write and read records on every path, and compare what was read with what was acknowledged."""

@@ -1,4 +1,4 @@
-"""The group's part of the proof: one consumer stops in the middle and commits, a second goes on from there."""
+"""The group failover of the smoke test: one consumer commits in the middle and stops, a second one resumes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kcluster.errors import KclusterError, RefusedError
-from kcluster.smoke.traffic import READER, ends, until_reached
+from kcluster.smoke.traffic import READER_CONFIG, ends, until_reached
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GroupFailover:
-    """What the group committed, and the partition and offset of each record its second consumer read."""
+    """The group's commits, and the partition and offset of each record its second consumer read."""
 
     commits: Mapping[int, int]
     ends: Mapping[int, int]
     resumed: Sequence[tuple[int, int]] = ()
     failure: str = ""
-    """Why the group could not be asked at all; nothing is known about its commits then."""
+    """Why the failover could not be tested; the commits mean nothing then."""
 
 
 class FailoverGroup:
-    """A throw-away consumer group, whose consumers take their partitions by themselves.
+    """A temporary consumer group, whose consumers assign their partitions themselves.
 
-    Brokers keep the first member of a new group waiting for 3 s, which proves nothing about what they keep.
+    Joining would cost 3 s (group.initial.rebalance.delay.ms) and test nothing about stored records.
     """
 
     def __init__(self, kafka: Kafka, topic: str) -> None:
         self._kafka, self._topic = kafka, topic
         self.name = f"{topic}-group"
         self._committed = False
-        # It looks for its coordinator from now on, which takes a while where the first group of a cluster begins.
+        # It looks up its coordinator from now on, which takes a while for the first group of a cluster.
         self._consumer = self._member()
 
-    def hand_over(self, partitions: Iterable[int], deadline: float) -> GroupFailover:
-        """Read to the middle of each partition, commit, and let a second consumer of the group take over."""
+    def fail_over(self, partitions: Iterable[int], deadline: float) -> GroupFailover:
+        """Read to the middle of each partition, commit, and resume with a second consumer, until the deadline."""
         try:
             until = ends(self._consumer, self._topic, partitions, deadline)
         except RefusedError as problem:
@@ -54,20 +54,20 @@ class FailoverGroup:
         return self._resume(middles, until, deadline)
 
     def close(self) -> None:
-        """Remove the group."""
+        """Close the consumer and delete the group; a failure to delete it is ignored."""
         self._consumer.close()
         if not self._committed:
-            return  # there is no group, and without a coordinator its removal would only wait
+            return  # there is no group, and without a coordinator its deletion would only wait
         try:
             self._kafka.wait(
                 self._kafka.admin.delete_consumer_groups([self.name], request_timeout=5)[self.name], timeout=6
             )
         except KclusterError:
-            # Nothing is lost with it: without its topic the brokers forget the group by themselves.
+            # Brokers delete the group themselves once its topic is gone.
             return
 
     def _read_to(self, middles: Mapping[int, int], deadline: float) -> str:
-        """Read from the beginning to these offsets; the answer is why that was not possible."""
+        """Read from the beginning to these offsets; the reason when that was not possible, else an empty string."""
         from confluent_kafka import TopicPartition
 
         self._consumer.assign([TopicPartition(self._topic, partition, 0) for partition in middles])
@@ -80,9 +80,9 @@ class FailoverGroup:
         return ""
 
     def _commit(self, middles: Mapping[int, int], deadline: float) -> str:
-        """Commit these offsets; the answer is why that was not possible.
+        """Commit these offsets; the reason when that was not possible, else an empty string.
 
-        A coordinator that was just chosen refuses until it has read its part, so it is asked again.
+        A new coordinator refuses until it has loaded its partition, so the commit is retried.
         """
         from confluent_kafka import KafkaException, TopicPartition
 
@@ -90,7 +90,7 @@ class FailoverGroup:
         while True:
             step = "its coordinator (__consumer_offsets) does not answer"
             try:
-                # This question waits no longer than it is told to; a commit without a coordinator takes 40 s.
+                # This respects its timeout; a commit without a coordinator blocks for 40 s.
                 self._consumer.committed(offsets, timeout=max(1.0, deadline - time.monotonic()))
                 step = "its commit failed"
                 self._consumer.commit(offsets=offsets, asynchronous=False)
@@ -104,7 +104,7 @@ class FailoverGroup:
             return ""
 
     def _resume(self, commits: Mapping[int, int], until: Mapping[int, int], deadline: float) -> GroupFailover:
-        """Read from where the brokers say that the group stands; without a commit that is the beginning."""
+        """Read from the offsets that the brokers store for the group; without a commit from the beginning."""
         from confluent_kafka import OFFSET_STORED, TopicPartition
 
         self._consumer.assign([TopicPartition(self._topic, partition, OFFSET_STORED) for partition in until])
@@ -116,4 +116,4 @@ class FailoverGroup:
         return GroupFailover(commits, until, resumed, failure)
 
     def _member(self) -> Consumer:
-        return self._kafka.consumer(**READER, **{"group.id": self.name})
+        return self._kafka.consumer(**READER_CONFIG, **{"group.id": self.name})

@@ -1,4 +1,4 @@
-"""A topic that exists only for a proof: led by each broker once, and removed however the proof ends."""
+"""The temporary topic of a smoke test: led by each broker once, and deleted however the test ends."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
 
 CREATED_WITHIN = 8.0
-"""Seconds for the controller to make the topic."""
+"""Seconds for the controller to create the topic."""
 
 
 @contextmanager
 def interrupted_by_signals() -> Iterator[None]:
-    """Let SIGTERM and a closed terminal end the work as Ctrl-C does, so that it is cleaned up after them too."""
+    """Raise KeyboardInterrupt on SIGTERM and SIGHUP too, so that the topic is deleted after them as after Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -41,23 +41,26 @@ def interrupted_by_signals() -> Iterator[None]:
 def topic_led_by_each_broker(
     kafka: Kafka, topic: str, brokers: Sequence[int], *, keep: bool, within: float, progress: Progress
 ) -> Iterator[dict[int, int]]:
-    """Make the topic, say which broker leads which partition, and remove it at the end unless it is to be kept."""
+    """Create the topic, yield the leader of each partition, and delete it at the end unless `keep`.
+
+    Raises RefusedError when not every broker leads its partition `within` seconds.
+    """
     try:
         _create(kafka, topic, brokers)
-        yield _led_as_planned(kafka, topic, brokers, within)
+        yield _wait_for_leaders(kafka, topic, brokers, within)
     finally:
         if not keep:
-            _remove(kafka, topic, progress)
+            _delete(kafka, topic, progress)
 
 
 def replicas(brokers: Sequence[int]) -> list[list[int]]:
-    """One partition for each broker, which is its preferred leader; the next brokers follow."""
+    """The replicas of one partition per broker, which is its preferred leader; the next brokers follow."""
     copies = min(3, len(brokers))
     return [[brokers[(first + step) % len(brokers)] for step in range(copies)] for first in range(len(brokers))]
 
 
 def _create(kafka: Kafka, topic: str, brokers: Sequence[int]) -> None:
-    """Make the topic; a controller that is just being replaced gets time."""
+    """Create the topic; retried while a new controller takes over."""
     from confluent_kafka.admin import NewTopic
 
     assignment = replicas(brokers)
@@ -74,57 +77,58 @@ def _create(kafka: Kafka, topic: str, brokers: Sequence[int]) -> None:
         except KclusterError as problem:
             if tried and problem.details == "TOPIC_ALREADY_EXISTS":
                 return
-            _bear(problem, deadline)
+            _raise_unless_transient(problem, deadline)
         tried = True
         time.sleep(0.2)
 
 
-def _bear(problem: KclusterError, deadline: float) -> None:
-    """Let pass what a new controller will mend; raise the rest, and everything when the time is over."""
+def _raise_unless_transient(problem: KclusterError, deadline: float) -> None:
+    """Ignore what a new controller will fix; raise everything else, and everything after the deadline."""
     if not isinstance(problem, UnreachableError) and problem.details != "NOT_CONTROLLER":
         raise problem
     if time.monotonic() > deadline:
-        # Brokers have just answered, so it is the controller that does not.
+        # The brokers have just answered, so the controller is the one that does not.
         raise RefusedError(
-            f"the controller did not make a topic for the proof within {CREATED_WITHIN:.0f} s",
+            f"the controller did not create the temporary topic within {CREATED_WITHIN:.0f} s",
             details=problem.details,
             resolution="kcluster health",
         ) from problem
 
 
-def _led_as_planned(kafka: Kafka, topic: str, brokers: Sequence[int], within: float) -> dict[int, int]:
-    """Wait until each broker leads the partition that was made for it, with all replicas in sync."""
+def _wait_for_leaders(kafka: Kafka, topic: str, brokers: Sequence[int], within: float) -> dict[int, int]:
+    """The broker of each partition, once it leads it with all replicas in sync; raises RefusedError after `within`."""
     deadline = time.monotonic() + within
-    wanted = dict(enumerate(brokers))
+    leaders = dict(enumerate(brokers))
     while True:
         partitions = kafka.metadata(topic).topics[topic].partitions
         wrong = [
             number
-            for number, broker in wanted.items()
+            for number, broker in leaders.items()
             if number not in partitions
             or partitions[number].leader != broker
             or len(partitions[number].isrs) < len(partitions[number].replicas)
         ]
         if not wrong:
-            return wanted
+            return leaders
         if time.monotonic() > deadline:
-            raise _not_led(wanted[wrong[0]], partitions.get(wrong[0]), within)
+            raise _not_led(leaders[wrong[0]], partitions.get(wrong[0]), within)
         time.sleep(0.05)
 
 
 def _not_led(broker: int, partition: Any, within: float) -> RefusedError:
-    seen = f"leader {partition.leader}, in sync {partition.isrs} of {partition.replicas}" if partition else "not there"
+    state = f"leader {partition.leader}, in sync {partition.isrs} of {partition.replicas}" if partition else "missing"
     return RefusedError(
-        f"broker {broker} does not lead the partition made for it, with all replicas in sync, after {within:.0f} s",
-        details=f"the partition: {seen}",
+        f"broker {broker} does not lead its partition of the temporary topic, with all replicas in sync, "
+        f"after {within:.0f} s",
+        details=f"the partition: {state}",
         resolution="kcluster health",
     )
 
 
-def _remove(kafka: Kafka, topic: str, progress: Progress) -> None:
-    """Remove the topic; when that fails, say how, but keep the outcome of the proof."""
+def _delete(kafka: Kafka, topic: str, progress: Progress) -> None:
+    """Delete the topic; a failure is only reported, so that the result of the test stays."""
     try:
         kafka.wait(kafka.admin.delete_topics([topic], request_timeout=5, operation_timeout=5)[topic], timeout=6)
     except KclusterError as problem:
         if "UNKNOWN_TOPIC" not in problem.details:
-            progress(f"could not remove {topic}: {problem.message}; try: kcluster topic delete {topic}")
+            progress(f"cannot delete topic {topic}: {problem.message}; try: kcluster topic delete {topic}")

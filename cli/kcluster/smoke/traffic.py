@@ -1,4 +1,4 @@
-"""The steps of the proof: write through every path, hand over within a group, read everything again."""
+"""The records of the smoke test: written through every path, read again from the beginning."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from kcluster.clients.kafka import Kafka
 
-PATHS_AT_ONCE = 8
+CONCURRENT_PATHS = 8
 """Producers at work together; each has a thread per broker, so a hundred at once would be too many."""
-ROUNDS_ALONE = 200
-"""How many rounds at most wait for their acknowledgements; enough for a p99."""
-ROUNDS_AT_ONCE = 100
+ROUNDS_AWAITED = 200
+"""How many rounds at most are acknowledged before the next one is sent; enough for a p99."""
+ROUNDS_IN_FLIGHT = 100
 """How many rounds are sent without waiting: enough to have several requests in flight, few enough for any memory."""
 PARTITIONS_PER_PATH = 8
 """How many leaders one path writes to, its own first; neighbours overlap, so several paths reach each leader."""
@@ -29,7 +29,7 @@ PARTITIONS_PER_PATH = 8
 
 @dataclass(frozen=True)
 class WritePath:
-    """One way into the cluster: a listener of one broker as the only bootstrap address."""
+    """A listener of one broker, used as the only bootstrap address."""
 
     number: int
     broker: int
@@ -43,7 +43,7 @@ class WritePath:
 
 @dataclass(frozen=True)
 class Undelivered:
-    """A record that was sent and never acknowledged: nobody knows whether it is in the log."""
+    """A record that was sent and never acknowledged; it may be in the log or not."""
 
     sequence: int
     path: int
@@ -58,14 +58,14 @@ class ProducedRecords:
     acknowledged: list[SmokeRecord] = field(default_factory=list)
     undelivered: list[Undelivered] = field(default_factory=list)
     unsent: dict[int, int] = field(default_factory=dict)
-    """How many records each path had no time or no way to send; a path that sent all is not in it."""
+    """How many records each path could not send in time; a path that sent all is not in it."""
     latencies: dict[int, float] = field(default_factory=dict)
     """Seconds to the acknowledgement, by sequence, of the records that were sent one at a time."""
 
 
 @dataclass(frozen=True)
 class ReadRecords:
-    """What a full read has seen, and the partitions it could not finish."""
+    """The records of a full read, and the partitions it could not finish."""
 
     records: Sequence[SmokeRecord]
     unread: Mapping[int, tuple[int, int]] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class ReadRecords:
 
 @dataclass(frozen=True)
 class Load:
-    """What to write: so many messages of this run into the topic, whose partitions are led by these brokers."""
+    """What to write: the number of messages, the run's id, the topic, and the leader of each partition."""
 
     topic: str
     run: str
@@ -89,27 +89,29 @@ class Load:
 def write(kafka: Kafka, load: Load, paths: Sequence[WritePath], deadline: float) -> ProducedRecords:
     """Write numbered records through each path to the partitions around its own broker's.
 
-    The first round connects. Half of the others wait for their acknowledgements, so that the latency is that of
-    one record, but for no more than half of the time; the rest is sent at once, so that order is put to the test.
+    The first round connects. Half of the others are sent one at a time, so that the latency is that of one record,
+    but for no more than half of the time; the rest is sent without waiting, which tests the order.
+    Blocks until the deadline at most.
     """
-    written, sequences = ProducedRecords(), count()
-    for start in range(0, len(paths), PATHS_AT_ONCE):
+    produced, sequences = ProducedRecords(), count()
+    for start in range(0, len(paths), CONCURRENT_PATHS):
         writers = [
-            _Writer(kafka, load, path, len(paths), written, deadline) for path in paths[start : start + PATHS_AT_ONCE]
+            _Writer(kafka, load, path, len(paths), produced, deadline)
+            for path in paths[start : start + CONCURRENT_PATHS]
         ]
         _drive(writers, sequences, deadline)
-    return written
+    return produced
 
 
-def near(path: WritePath, leaders: Mapping[int, int]) -> list[int]:
-    """The partition led by the path's own broker, and the ones after it."""
+def target_partitions(path: WritePath, leaders: Mapping[int, int]) -> list[int]:
+    """The partitions a path writes to: the one its own broker leads, and the ones after it."""
     order = sorted(leaders)
     own = next((index for index, partition in enumerate(order) if leaders[partition] == path.broker), 0)
     return [order[(own + step) % len(order)] for step in range(min(len(order), PARTITIONS_PER_PATH))]
 
 
 def _drive(writers: Sequence[_Writer], sequences: Iterator[int], deadline: float) -> None:
-    """Let every writer make its next step as soon as it can, until all are done or time is over."""
+    """Step every writer until all are done or the deadline has passed."""
     while (busy := [writer for writer in writers if writer.busy]) and time.monotonic() < deadline:
         for writer in busy:
             writer.step(sequences)
@@ -121,17 +123,17 @@ class _Writer:
     """The idempotent producer of one path."""
 
     def __init__(
-        self, kafka: Kafka, load: Load, path: WritePath, paths: int, written: ProducedRecords, deadline: float
+        self, kafka: Kafka, load: Load, path: WritePath, paths: int, produced: ProducedRecords, deadline: float
     ) -> None:
         self._load, self._path = load, path
-        self._partitions = near(path, load.leaders)
+        self._partitions = target_partitions(path, load.leaders)
         self._left = max(3, -(-load.messages // (paths * len(self._partitions))))
-        self._at_once = max(self._left // 2, self._left - ROUNDS_ALONE)
+        self._in_flight = max(self._left // 2, self._left - ROUNDS_AWAITED)
         now = time.monotonic()
-        self._alone_until = now + (deadline - now) / 2  # a slow cluster shall have time for the others
-        self._send_until = deadline - 2.0  # what is sent shall have time to be answered
+        self._await_until = now + (deadline - now) / 2  # leaves a slow cluster time for the other half
+        self._send_until = deadline - 2.0  # leaves time for the last acknowledgements
         self._sent = self._waiting = 0
-        self._written = written
+        self._produced = produced
         self._fault = ""
         self._failed = False
         self._producer = kafka.producer(
@@ -155,18 +157,18 @@ class _Writer:
         return self._left > 0 and not self._failed and time.monotonic() < self._send_until
 
     def step(self, sequences: Iterator[int]) -> None:
-        """Serve the acknowledgements; when all are in, send what comes next."""
+        """Poll for acknowledgements; when all have arrived, send the next rounds."""
         self._producer.poll(0.002)
         if self._waiting == 0 and self._sending:
-            alone = self._left > self._at_once and time.monotonic() < self._alone_until
+            one_at_a_time = self._left > self._in_flight and time.monotonic() < self._await_until
             connected = self._sent > 0
-            for _ in range(1 if alone else min(self._left, ROUNDS_AT_ONCE)):
-                self._send_round(sequences, timed=alone and connected)
+            for _ in range(1 if one_at_a_time else min(self._left, ROUNDS_IN_FLIGHT)):
+                self._send_round(sequences, timed=one_at_a_time and connected)
 
     def give_up(self) -> None:
-        """What has no acknowledgement by now counts as undelivered."""
+        """Count what is not sent or not acknowledged by now as unsent and undelivered."""
         if self._left:
-            self._written.unsent[self._path.number] = self._left * len(self._partitions)
+            self._produced.unsent[self._path.number] = self._left * len(self._partitions)
         self._producer.purge()
         self._producer.poll(0)
         self._producer.flush(1)
@@ -178,23 +180,26 @@ class _Writer:
             self._sent += 1
             self._waiting += 1
             self._producer.produce(
-                self._load.topic, value, partition=partition, on_delivery=self._answered(sequence, partition, timed)
+                self._load.topic,
+                value,
+                partition=partition,
+                on_delivery=self._delivery_callback(sequence, partition, timed),
             )
         self._left -= 1
 
-    def _answered(self, sequence: int, partition: int, timed: bool) -> Any:
-        """What to do with the answer to one record."""
+    def _delivery_callback(self, sequence: int, partition: int, timed: bool) -> Any:
+        """The callback that notes the acknowledgement or the error of one record."""
 
         def note(error: KafkaError | None, message: Message) -> None:
             self._waiting -= 1
             if error is not None:
                 self._failed = True
-                reason = self._fault or ("no answer in time" if "PURGE" in error.name() else error.str())
-                self._written.undelivered.append(Undelivered(sequence, self._path.number, partition, reason))
+                reason = self._fault or ("no acknowledgement in time" if "PURGE" in error.name() else error.str())
+                self._produced.undelivered.append(Undelivered(sequence, self._path.number, partition, reason))
                 return
-            self._written.acknowledged.append(_record_of(self._load.run, message))
+            self._produced.acknowledged.append(_record_of(self._load.run, message))
             if timed:
-                self._written.latencies[sequence] = message.latency() or 0.0
+                self._produced.latencies[sequence] = message.latency() or 0.0
 
         return note
 
@@ -207,72 +212,72 @@ def _record_of(run: str, message: Message) -> SmokeRecord:
     return decode(run, message.value() or b"", message.partition() or 0, message.offset() or 0)
 
 
-READER = {
+READER_CONFIG = {
     "auto.offset.reset": "earliest",
     "enable.auto.commit": False,
     "enable.partition.eof": True,
     "fetch.wait.max.ms": 50,
 }
-"""What every reader of the proof has in common: it never commits by itself, and knows when it is at the end."""
+"""The config of every consumer of the smoke test: no automatic commits, an event at the end of a partition."""
 
 
 def ends(consumer: Consumer, topic: str, partitions: Iterable[int], deadline: float) -> dict[int, int]:
-    """The end offset of each partition; a leader that is just moving gets time to arrive."""
+    """The end offset of each partition; waits until the deadline for a leader, and raises RefusedError without one."""
     return {partition: _end(consumer, topic, partition, deadline) for partition in partitions}
 
 
 def _end(consumer: Consumer, topic: str, partition: int, deadline: float) -> int:
     from confluent_kafka import KafkaException, TopicPartition
 
-    left = max(1.0, deadline - time.monotonic())
+    timeout = max(1.0, deadline - time.monotonic())
     try:
-        return int(consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=left)[1])
+        return int(consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=timeout)[1])
     except KafkaException as problem:
         raise RefusedError(
-            f"the leader of partition {partition} did not tell its end within {left:.0f} s: {problem.args[0].str()}",
+            f"no end offset of partition {partition} within {timeout:.0f} s: {problem.args[0].str()}",
             resolution="kcluster health",
         ) from problem
 
 
 def read(kafka: Kafka, topic: str, run: str, partitions: Iterable[int], deadline: float) -> ReadRecords:
-    """Read all partitions afresh, from offset 0 to their ends."""
-    found, reached, until = _read_once(kafka, topic, partitions, deadline)
-    seen = Counter(partition for partition, _ in found)
-    if skipped := [partition for partition, offset in reached.items() if seen[partition] < offset]:
-        # A client may skip records while leaders move: lost is only what a fresh one does not find either.
+    """Read all partitions with a new consumer, from offset 0 to their ends; blocks until the deadline at most."""
+    messages, reached, until = _read_once(kafka, topic, partitions, deadline)
+    counts = Counter(partition for partition, _ in messages)
+    if skipped := [partition for partition, offset in reached.items() if counts[partition] < offset]:
+        # A client may skip records while leaders move: only what a second one does not read either is lost.
         again, reached_again, _ = _read_once(kafka, topic, skipped, deadline)
-        found = {place: message for place, message in found.items() if place[0] not in skipped} | again
+        messages = {place: message for place, message in messages.items() if place[0] not in skipped} | again
         reached |= {partition: reached_again.get(partition, 0) for partition in skipped}
     unread = {
         partition: (reached.get(partition, 0), end)
         for partition, end in until.items()
         if reached.get(partition, 0) < end
     }
-    return ReadRecords([_record_of(run, message) for message in found.values()], unread)
+    return ReadRecords([_record_of(run, message) for message in messages.values()], unread)
 
 
 def _read_once(
     kafka: Kafka, topic: str, partitions: Iterable[int], deadline: float
 ) -> tuple[dict[tuple[int, int], Message], dict[int, int], dict[int, int]]:
-    """The messages by their places, how far each partition was read, and how far it goes."""
+    """The messages by partition and offset, the offset each partition was read to, and its end."""
     from confluent_kafka import TopicPartition
 
-    consumer = kafka.consumer(**READER, **{"group.id": f"{topic}-reader"})
+    consumer = kafka.consumer(**READER_CONFIG, **{"group.id": f"{topic}-reader"})
     reached: dict[int, int] = {}
     try:
         until = ends(consumer, topic, partitions, deadline)
         consumer.assign([TopicPartition(topic, partition, 0) for partition in until])
-        messages = until_reached(consumer, until, reached, deadline)
-        found = {(message.partition() or 0, message.offset() or 0): message for message in messages}
+        arrived = until_reached(consumer, until, reached, deadline)
+        messages = {(message.partition() or 0, message.offset() or 0): message for message in arrived}
     finally:
         consumer.close()
-    return found, reached, until
+    return messages, reached, until
 
 
 def until_reached(
     consumer: Consumer, goals: Mapping[int, int], reached: dict[int, int], deadline: float
 ) -> Iterator[Message]:
-    """The messages that arrive until each partition has reached its goal; `reached` says how far each one is."""
+    """The messages until each partition has reached its goal or the deadline; `reached` is updated on the way."""
     while any(reached.get(partition, 0) < goal for partition, goal in goals.items()) and time.monotonic() < deadline:
         for message in consumer.consume(500, 0.1):
             partition, offset, error = message.partition() or 0, message.offset() or 0, message.error()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from kcluster.smoke import traffic
-from kcluster.smoke.traffic import PARTITIONS_PER_PATH, ReadRecords, WritePath, near, until_reached
+from kcluster.smoke.traffic import PARTITIONS_PER_PATH, ReadRecords, WritePath, target_partitions, until_reached
 from kcluster.smoke.verdict import SmokeRecord, encode
 
 
@@ -116,12 +116,16 @@ def test_what_no_client_finds_is_missing() -> None:
 
 def test_a_path_writes_first_to_its_own_broker_and_then_to_the_next_ones() -> None:
     leaders = {0: 1, 1: 2, 2: 3}
-    assert near(WritePath(0, 2, "", "h"), leaders) == [1, 2, 0]
+    assert target_partitions(WritePath(0, 2, "", "h"), leaders) == [1, 2, 0]
 
 
 def test_in_a_large_cluster_every_leader_is_reached_by_as_many_paths() -> None:
     leaders = {partition: partition + 1 for partition in range(100)}
-    reached = [partition for broker in leaders.values() for partition in near(WritePath(0, broker, "", "h"), leaders)]
+    reached = [
+        partition
+        for broker in leaders.values()
+        for partition in target_partitions(WritePath(0, broker, "", "h"), leaders)
+    ]
     assert {reached.count(partition) for partition in leaders} == {PARTITIONS_PER_PATH}
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from kcluster.smoke.verdict import NOT_OURS, Flaw, SmokeRecord, Verdict, decode, encode, judge, judge_resume
+from kcluster.smoke.verdict import UNKNOWN_SEQUENCE, Flaw, SmokeRecord, Verdict, decode, encode, judge, judge_resume
 
 RUN = "a1b2c3d4"
 
@@ -38,41 +38,41 @@ def test_a_record_survives_its_encoding() -> None:
     [b"", b"x", b"hello world", encode("another1", 0, 1), encode(RUN, 0, 1)[:-1], b"X" + encode(RUN, 0, 1)[1:]],
 )
 def test_what_is_damaged_or_of_another_run_has_no_sequence(value: bytes) -> None:
-    assert decode(RUN, value, 0, 0).sequence == NOT_OURS
+    assert decode(RUN, value, 0, 0).sequence == UNKNOWN_SEQUENCE
 
 
 def test_every_single_flipped_bit_is_noticed() -> None:
     value = encode(RUN, 0, 7)
     for at in range(len(value)):
         damaged = value[:at] + bytes([value[at] ^ 1]) + value[at + 1 :]
-        assert decode(RUN, damaged, 0, 0).sequence == NOT_OURS
+        assert decode(RUN, damaged, 0, 0).sequence == UNKNOWN_SEQUENCE
 
 
-def test_everything_seen_in_place_holds() -> None:
+def test_everything_read_at_its_offset_passes() -> None:
     verdict = judge(TEN, TEN)
-    assert verdict.holds
+    assert verdict.passed
     assert (verdict.acknowledged, verdict.seen, verdict.duplicates) == (10, 10, 0)
 
 
 def test_partitions_may_arrive_interleaved() -> None:
     other = [record(sequence, partition=1, offset=sequence - 10) for sequence in range(10, 20)]
     mixed = [one for pair in zip(other, TEN, strict=True) for one in pair]
-    assert judge([*TEN, *other], mixed).holds
+    assert judge([*TEN, *other], mixed).passed
 
 
 def test_two_paths_may_interleave_in_one_partition() -> None:
     written = [record(0, offset=0), record(50, offset=1, path=1), record(1, offset=2), record(51, offset=3, path=1)]
-    assert judge(written, written).holds
+    assert judge(written, written).passed
 
 
 def test_nothing_acknowledged_proves_nothing() -> None:
-    assert not judge([], []).holds
+    assert not judge([], []).passed
 
 
 @pytest.mark.parametrize("missing", [(0,), (9,), (4,), (3, 4, 5), tuple(range(10))])
 def test_an_acknowledged_record_that_is_not_seen_is_lost(missing: tuple[int, ...]) -> None:
     verdict = judge(TEN, without(TEN, *missing))
-    assert not verdict.holds
+    assert not verdict.passed
     assert flaws(verdict) == [(Flaw.LOST, sequence) for sequence in missing]
     assert verdict.faults[0].offset == missing[0]
 
@@ -89,7 +89,7 @@ def test_a_lost_record_whose_offset_was_given_away_says_to_whom() -> None:
 
 
 def test_a_changed_value_is_found() -> None:
-    changed = SmokeRecord(NOT_OURS, NOT_OURS, 0, 4, checksum=1)
+    changed = SmokeRecord(UNKNOWN_SEQUENCE, UNKNOWN_SEQUENCE, 0, 4, checksum=1)
     assert flaws(judge(TEN, [*TEN[:4], changed, *TEN[5:]])) == [(Flaw.CHANGED, 4)]
 
 
@@ -117,7 +117,7 @@ def test_a_second_copy_is_a_counted_duplicate() -> None:
     verdict = judge(TEN, [*TEN, replace(TEN[2], offset=10), replace(TEN[2], offset=11)])
     assert verdict.duplicates == 2
     assert flaws(verdict) == [(Flaw.DUPLICATE, 2), (Flaw.DUPLICATE, 2)]
-    assert not verdict.holds
+    assert not verdict.passed
 
 
 def test_a_place_read_twice_is_out_of_order_and_no_duplicate() -> None:
@@ -143,14 +143,14 @@ def test_a_log_in_the_wrong_order_is_found_even_when_the_acknowledgements_agree(
 def test_an_unacknowledged_record_may_appear_or_not() -> None:
     absent = judge(TEN, TEN, undelivered=[10, 11])
     present = judge(TEN, [*TEN, record(10)], undelivered=[10, 11])
-    assert absent.holds
-    assert present.holds
+    assert absent.passed
+    assert present.passed
     assert absent.indeterminate == present.indeterminate == 2
 
 
 def test_a_foreign_record_is_named() -> None:
     verdict = judge(TEN, [*TEN, decode(RUN, b"who are you", 0, 10)])
-    assert flaws(verdict) == [(Flaw.FOREIGN, NOT_OURS)]
+    assert flaws(verdict) == [(Flaw.FOREIGN, UNKNOWN_SEQUENCE)]
     assert verdict.faults[0].offset == 10
 
 

@@ -8,10 +8,11 @@ from kcluster.errors import ExitCode
 from kcluster.model.broker import Broker
 from kcluster.model.host import Host
 from kcluster.model.listener import Listener
-from kcluster.operations.smoke import Evidence, Smoke, left_out, paths_into, problems_of, rows_of, verdict_of
 from kcluster.results import Cell, Grid
 from kcluster.show import OutputFormat, result
+from kcluster.smoke.evidence import Evidence, left_out, paths_into, problems_of, rows_of, verdict_of
 from kcluster.smoke.group_failover import GroupFailover
+from kcluster.smoke.result import SmokeResult
 from kcluster.smoke.traffic import ProducedRecords, ReadRecords, Undelivered, WritePath
 from kcluster.smoke.verdict import SmokeRecord, Verdict, judge
 
@@ -29,23 +30,23 @@ def evidence(
     seen: list[SmokeRecord] = ACKED,
     undelivered: list[Undelivered] | None = None,
     unsent: dict[int, int] | None = None,
-    handover: GroupFailover = WHOLE,
+    failover: GroupFailover = WHOLE,
     unread: dict[int, tuple[int, int]] | None = None,
 ) -> Evidence:
     latencies = {record.sequence: 0.001 * (record.sequence + 1) for record in ACKED}
-    written = ProducedRecords(list(ACKED), undelivered or [], unsent or {}, latencies)
-    return Evidence(written, handover, ReadRecords(seen, unread or {}))
+    produced = ProducedRecords(list(ACKED), undelivered or [], unsent or {}, latencies)
+    return Evidence(produced, failover, ReadRecords(seen, unread or {}))
 
 
-def smoke(found: Evidence, topic: str = "kcluster-smoke-x") -> Smoke:
-    return Smoke(
+def smoke(evidence: Evidence, topic: str = "kcluster-smoke-x") -> SmokeResult:
+    return SmokeResult(
         topic=topic,
         kept=False,
-        rows=rows_of(PATHS, LEADERS, found),
-        verdict=verdict_of(found),
+        rows=rows_of(PATHS, LEADERS, evidence),
+        verdict=verdict_of(evidence),
         leaders=LEADERS,
-        resumed=len(found.handover.resumed),
-        problems=list(problems_of(PATHS, LEADERS, found)),
+        resumed=len(evidence.failover.resumed),
+        problems=list(problems_of(PATHS, LEADERS, evidence)),
         left_out=[],
         seconds=1.25,
     )
@@ -55,12 +56,12 @@ def broker(number: int) -> Broker:
     def listener(name: str, port: int, protocol: str) -> Listener:
         return Listener(name=name, port=port, protocol=protocol, advertised_host=f"h{number}", advertised_port=port)
 
-    doors = (
+    listeners = (
         listener("internal", 9092, "PLAINTEXT"),
         listener("clients", 9094, "PLAINTEXT"),
         listener("outside", 9095, "SASL_SSL"),
     )
-    return Broker(host=Host(f"b{number}", f"h{number}"), id=number, listeners=doors)
+    return Broker(host=Host(f"b{number}", f"h{number}"), id=number, listeners=listeners)
 
 
 BROKERS = [broker(1), broker(2)]
@@ -76,7 +77,7 @@ def test_every_plain_listener_of_every_broker_is_a_path() -> None:
     ]
 
 
-def test_a_secured_client_uses_the_listeners_that_speak_as_it_does() -> None:
+def test_a_secured_client_uses_the_listeners_of_its_protocol() -> None:
     assert [path.listener for path in paths_into(BROKERS, ALIVE, "SASL_SSL")] == ["OUTSIDE", "OUTSIDE"]
 
 
@@ -88,10 +89,10 @@ def test_without_an_inventory_the_paths_come_from_the_metadata() -> None:
     assert [str(path) for path in paths_into((), ALIVE, "PLAINTEXT")] == ["broker 1 (h1:9092)", "broker 2 (h2:9092)"]
 
 
-def test_listeners_that_were_not_tried_are_told_once_with_the_reason() -> None:
+def test_listeners_that_were_not_tried_are_reported_once_with_the_reason() -> None:
     (reason,) = left_out(BROKERS, "PLAINTEXT")
-    assert reason == "listener OUTSIDE: it speaks SASL_SSL, this client PLAINTEXT (see --client-config)"
-    assert "only an inventory" in left_out((), "PLAINTEXT")[0]
+    assert reason == "listener OUTSIDE: its protocol is SASL_SSL, the client's PLAINTEXT (see --client-config)"
+    assert "-i INV" in left_out((), "PLAINTEXT")[0]
 
 
 def test_a_row_counts_what_entered_and_what_the_broker_led() -> None:
@@ -101,68 +102,70 @@ def test_a_row_counts_what_entered_and_what_the_broker_led() -> None:
     assert (second.p50_ms, second.p99_ms) == (2.0, 4.0)
 
 
-def test_a_whole_proof_holds() -> None:
-    proof = smoke(evidence())
-    assert proof.holds
-    assert proof.exit_code is ExitCode.DONE
-    *_, last = proof.view()
+def test_a_complete_smoke_test_passes() -> None:
+    smoked = smoke(evidence())
+    assert smoked.passed
+    assert smoked.exit_code is ExitCode.DONE
+    *_, last = smoked.view()
     assert isinstance(last, Cell)
-    assert last.text == "the proof holds: 4 acknowledged, 4 seen, 0 duplicates, 2 read after the handover, in 1.2 s"
+    assert last.text == (
+        "smoke test passed: 4 acknowledged, 4 read, 0 lost, 0 duplicates, 2 read after the group failover (1.2 s)"
+    )
 
 
 def test_a_lost_record_is_named_with_broker_partition_offset_and_sequence() -> None:
-    proof = smoke(evidence(seen=ACKED[:3]))
-    assert proof.exit_code is ExitCode.NO
-    faults = [block for block in proof.view() if isinstance(block, Grid)][1]
+    smoked = smoke(evidence(seen=ACKED[:3]))
+    assert smoked.exit_code is ExitCode.NO
+    faults = [block for block in smoked.view() if isinstance(block, Grid)][1]
     assert [getattr(cell, "text", cell) for cell in faults.rows[0]][:5] == ["lost", "2", "1", "1", "3"]
-    assert proof.data()["verdict"]["faults"][0]["broker"] == 2
+    assert smoked.data()["verdict"]["faults"][0]["broker"] == 2
 
 
 def test_only_the_first_faults_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     verdict: Verdict = judge([SmokeRecord(number, 0, 0, number, 7) for number in range(20)], [])
-    proof = Smoke("t", False, [], verdict, LEADERS, 0, [], [], 1.0)
-    result(proof, OutputFormat.TABLE)
+    smoked = SmokeResult("t", False, [], verdict, LEADERS, 0, [], [], 1.0)
+    result(smoked, OutputFormat.TABLE)
     printed = capsys.readouterr().out
-    assert printed.count("lost") == 5
+    assert printed.count("\nlost ") == 5
     assert "... and 15 more" in printed
 
 
 def test_a_record_without_an_answer_is_a_problem_but_not_lost() -> None:
-    proof = smoke(evidence(undelivered=[Undelivered(9, 1, 1, "Connection refused")]))
-    assert proof.verdict.holds
-    assert proof.verdict.indeterminate == 1
-    assert not proof.holds
-    assert proof.problems == [
-        "through broker 2 (INTERNAL h2:9092): 1 records without an acknowledgement: Connection refused"
+    smoked = smoke(evidence(undelivered=[Undelivered(9, 1, 1, "Connection refused")]))
+    assert smoked.verdict.passed
+    assert smoked.verdict.indeterminate == 1
+    assert not smoked.passed
+    assert smoked.problems == [
+        "through broker 2 (INTERNAL h2:9092): 1 record without an acknowledgement: Connection refused"
     ]
 
 
 def test_records_that_were_never_sent_are_a_problem() -> None:
     (problem,) = smoke(evidence(unsent={0: 12})).problems
-    assert problem.startswith("through broker 1 (INTERNAL h1:9092): 12 records were not sent")
+    assert problem.startswith("through broker 1 (INTERNAL h1:9092): 12 records not sent")
 
 
 def test_what_could_not_be_read_is_not_called_lost() -> None:
-    proof = smoke(evidence(seen=ACKED[:3], unread={1: (1, 2)}))
-    assert proof.verdict.faults == ()
-    assert proof.problems == ["partition 1 (broker 2): read only to offset 1 of 2"]
-    assert proof.exit_code is ExitCode.NO
+    smoked = smoke(evidence(seen=ACKED[:3], unread={1: (1, 2)}))
+    assert smoked.verdict.faults == ()
+    assert smoked.problems == ["partition 1 (broker 2): read only to offset 1 of 2"]
+    assert smoked.exit_code is ExitCode.NO
 
 
 def test_a_group_that_resumes_elsewhere_is_a_fault() -> None:
-    proof = smoke(evidence(handover=GroupFailover(WHOLE.commits, WHOLE.ends, [(0, 0), (0, 1), (1, 1)])))
-    assert [fault.flaw for fault in proof.verdict.faults] == ["not resumed from the commit"]
+    smoked = smoke(evidence(failover=GroupFailover(WHOLE.commits, WHOLE.ends, [(0, 0), (0, 1), (1, 1)])))
+    assert [fault.flaw for fault in smoked.verdict.faults] == ["not resumed from the commit"]
 
 
-def test_a_group_that_could_not_be_asked_is_a_problem() -> None:
-    proof = smoke(evidence(handover=GroupFailover({}, {0: 2, 1: 2}, failure="its commit failed: x")))
-    assert proof.verdict.faults == ()
-    assert proof.problems == ["the group could not change its consumer: its commit failed: x"]
+def test_a_group_that_could_not_fail_over_is_a_problem() -> None:
+    smoked = smoke(evidence(failover=GroupFailover({}, {0: 2, 1: 2}, failure="its commit failed: x")))
+    assert smoked.verdict.faults == ()
+    assert smoked.problems == ["group failover failed: its commit failed: x"]
 
 
 def test_the_json_form_has_the_verdict_and_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
     result(smoke(evidence()), OutputFormat.JSON)
-    told = json.loads(capsys.readouterr().out)
-    assert told["holds"] is True
-    assert [row["broker"] for row in told["rows"]] == [1, 2]
-    assert told["verdict"]["acknowledged"] == 4
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["holds"] is True
+    assert [row["broker"] for row in printed["rows"]] == [1, 2]
+    assert printed["verdict"]["acknowledged"] == 4

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import pytest
+
+from kcluster.results import counted
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "plural", "text"),
+    [
+        (0, "partition", "", "0 partitions"),
+        (1, "partition", "", "1 partition"),
+        (2, "partition", "", "2 partitions"),
+        (1_000, "record", "", "1,000 records"),
+        (1, "address", "addresses", "1 address"),
+        (2, "address", "addresses", "2 addresses"),
+    ],
+)
+def test_a_number_and_its_noun_agree(number: int, noun: str, plural: str, text: str) -> None:
+    assert counted(number, noun, plural) == text
