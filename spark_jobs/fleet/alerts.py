@@ -42,13 +42,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as sql
 
 from spark_jobs.fleet.incidents import Alert, Fix, IncidentTracker
-from spark_jobs.ingest import transform
+from spark_jobs.records import transform
 from spark_jobs.runtime import checkpoint_owner, kafka_source
 from spark_jobs.runtime.checkpoint_state import CheckpointState
 from spark_jobs.runtime.folder import Folder
 from spark_jobs.runtime.publisher import NumberedMessage, Publisher
-from spark_jobs.runtime.session import session
-from spark_jobs.runtime.streaming_query import Batches, follow
+from spark_jobs.runtime.session import spark_session
+from spark_jobs.runtime.streaming_query import BatchGate, watch
 from spark_jobs.settings.common import interval, milliseconds
 
 if TYPE_CHECKING:
@@ -62,60 +62,60 @@ SHUFFLE = {"spark.sql.shuffle.partitions": "4"}
 """A list for each truck is little: Spark's 200 parts would take longer than the work."""
 
 
-def run(settings: AlertsSettings, bootstrap: str, desk: JobDir, *, once: bool) -> str:
+def run(settings: AlertsSettings, bootstrap: str, job_dir: JobDir, *, once: bool) -> str:
     """Run the job until it has read what is there (`once`), or until it is stopped."""
-    spark = session(settings.name, {**SHUFFLE, **settings.spark})
-    client = {"bootstrap.servers": bootstrap, **desk.clients("librdkafka")}
+    spark = spark_session(settings.name, {**SHUFFLE, **settings.spark})
+    client = {"bootstrap.servers": bootstrap, **job_dir.client_settings("librdkafka")}
     checkpoint = Folder(spark, settings.checkpoint)
-    checkpoint_owner.claim(checkpoint, desk.owner())
-    office = Office(settings, CheckpointState(checkpoint, "alerts"), client)
-    office.open()
-    batches = Batches()
+    checkpoint_owner.claim(checkpoint, job_dir.checkpoint_identity())
+    runner = AlertsRunner(settings, CheckpointState(checkpoint, "alerts"), client)
+    runner.start()
+    gate = BatchGate()
 
-    def take(records: DataFrame, number: int) -> None:
-        with batches.one():
-            office.take(records, number)
+    def process(records: DataFrame, number: int) -> None:
+        with gate.batch():
+            runner.take_batch(records, number)
 
-    records = kafka_source.stream(spark, settings.reading(), bootstrap, desk.clients("java"))
+    records = kafka_source.read_stream(spark, settings.reading(), bootstrap, job_dir.client_settings("java"))
     trigger = {"availableNow": True} if once else {"processingTime": interval(settings.every)}
-    writer = records.writeStream.foreachBatch(take).trigger(**trigger)
+    writer = records.writeStream.foreachBatch(process).trigger(**trigger)
     query = writer.queryName(settings.name).option("checkpointLocation", settings.checkpoint).start()
-    desk.say("running", web=spark.sparkContext.uiWebUrl)
+    job_dir.write_state("running", web=spark.sparkContext.uiWebUrl)
 
-    def between() -> None:
+    def on_idle() -> None:
         if _idle(query):
-            with batches.one():
-                office.look()
+            with gate.batch():
+                runner.check_idle()
 
-    state = follow(query, desk, batches, office.counts, between)
+    state = watch(query, job_dir, gate, runner.batch_counts, on_idle)
     if state == "finished":
-        office.look(now=True)
-    desk.note(**office.totals())
+        runner.check_idle(now=True)
+    job_dir.add_facts(**runner.totals())
     return state
 
 
-class Office:
+class AlertsRunner:
     """Does the steps: a batch, or a look at a quiet topic."""
 
-    def __init__(self, settings: AlertsSettings, memory: CheckpointState, client: dict[str, Any]) -> None:
+    def __init__(self, settings: AlertsSettings, state: CheckpointState, client: dict[str, Any]) -> None:
         self.settings = settings
-        self.memory = memory
-        known = memory.newest
-        self.watch = IncidentTracker(settings, known.get("watch"))
+        self.state = state
+        known = state.latest
+        self.tracker = IncidentTracker(settings, known.get("watch"))
         self.batch: int = known.get("batch", -1)
-        self.came: float = known.get("came", 0.0)
+        self.last_batch_at: float = known.get("came", 0.0)
         """When the last batch came, by this machine's clock."""
-        self.count: Counter[str] = Counter(known.get("count", {}))
-        self._looked = 0.0
+        self.totals_by_name: Counter[str] = Counter(known.get("count", {}))
+        self._last_idle_check = 0.0
         self._batches: dict[int, dict[str, int]] = {}
         self._publisher = Publisher(f"kcluster-job-{settings.name}-alerts", known["log"], settings.topic, client)
 
-    def open(self) -> None:
+    def start(self) -> None:
         """Have a topic to write to, and tell what a run before did not come to tell."""
-        self._publisher.prepare()
+        self._publisher.ensure_topic()
         self.publish()
 
-    def take(self, records: DataFrame, number: int) -> None:
+    def take_batch(self, records: DataFrame, number: int) -> None:
         """A batch, unless a run before took it."""
         if number <= self.batch:
             return
@@ -124,52 +124,52 @@ class Office:
                 f"Spark goes on with batch {number}, but the trucks are remembered up to batch {self.batch}:"
                 " the checkpoint is damaged; remove it to begin anew"
             )
-        rows = fixes(transform.judged(records, self.settings.reading())).collect()
-        counts = counted(rows)
+        rows = positions_by_truck(transform.with_reasons(records, self.settings.reading())).collect()
+        counts = count_by_outcome(rows)
         more = counts.total() * 2 > self.settings.batch.max_records
         positions = [(row["truck"], row["partition"], _fixes(row["fixes"])) for row in rows if row["reason"] is None]
-        told = self.watch.take(positions, counts, more=more)
-        self.batch, self.came = number, time.time()
-        self._step(told, counts)
+        alerts = self.tracker.add_batch(positions, counts, more=more)
+        self.batch, self.last_batch_at = number, time.time()
+        self._step(alerts, counts)
         self._batches = {number - 1: self._batches.get(number - 1, {}), number: _line(counts)}
 
-    def look(self, *, now: bool = False) -> None:
+    def check_idle(self, *, now: bool = False) -> None:
         """Whether time alone has brought something to tell; as often as batches come, or now."""
         clock = time.time()
-        if not now and clock - self._looked < milliseconds(self.settings.every) / 1000:
+        if not now and clock - self._last_idle_check < milliseconds(self.settings.every) / 1000:
             return
-        self._looked = clock
-        before = self.watch.watermark
-        told = self.watch.quiet(round((clock - self.came) * 1000))
-        if told or self.watch.watermark != before:
-            self._step(told, Counter())
+        self._last_idle_check = clock
+        before = self.tracker.watermark
+        alerts = self.tracker.advance_idle(round((clock - self.last_batch_at) * 1000))
+        if alerts or self.tracker.watermark != before:
+            self._step(alerts, Counter())
 
     def publish(self) -> None:
         """Send what the newest step has to tell, unless that was done."""
-        told, step = self.memory.newest.get("alerts"), self.memory.newest["step"]
-        if told and step > self.memory.told:
-            self._publisher.send(lambda: map(self._message, told), step)
-            self.memory.tell()  # brokers forget the number in the topic after a week in which nothing was told
+        alerts, step = self.state.latest.get("alerts"), self.state.latest["step"]
+        if alerts and step > self.state.published:
+            self._publisher.send(lambda: map(self._message, alerts), step)
+            self.state.mark_published()  # brokers forget the number in the topic after a week in which nothing was told
 
-    def counts(self, number: int) -> dict[str, Any]:
+    def batch_counts(self, number: int) -> dict[str, Any]:
         """What to say of a batch."""
-        return {**self._batches.get(number, {}), "trucks": len(self.watch.trucks)}
+        return {**self._batches.get(number, {}), "trucks": len(self.tracker.trucks)}
 
     def totals(self) -> dict[str, Any]:
         """What was counted since the checkpoint is there."""
-        return {"count": dict(self.count), "trucks": len(self.watch.trucks)}
+        return {"count": dict(self.totals_by_name), "trucks": len(self.tracker.trucks)}
 
-    def _step(self, told: list[Alert], counts: Counter[str]) -> None:
+    def _step(self, alerts: list[Alert], counts: Counter[str]) -> None:
         """Write down what was found, then tell it."""
-        told = [alert for alert in told if self.settings.ended or alert.ended is None]
-        counts["alerts"] = len(told)
-        self.count += counts
-        self.memory.write(
+        alerts = [alert for alert in alerts if self.settings.ended or alert.ended is None]
+        counts["alerts"] = len(alerts)
+        self.totals_by_name += counts
+        self.state.commit(
             batch=self.batch,
-            came=self.came,
-            count=dict(self.count),
-            alerts=[described(alert) for alert in told],
-            watch=self.watch.remember(),
+            came=self.last_batch_at,
+            count=dict(self.totals_by_name),
+            alerts=[alert_record(alert) for alert in alerts],
+            watch=self.tracker.to_json(),
         )
         self.publish()
 
@@ -178,7 +178,7 @@ class Office:
         return NumberedMessage(json.dumps(alert, ensure_ascii=False).encode(), alert["truck_id"].encode(), headers)
 
 
-def fixes(judged: DataFrame) -> DataFrame:
+def positions_by_truck(judged: DataFrame) -> DataFrame:
     """Each truck's positions by partition, in the order of their time; of other records only how many."""
     place = (sql.col(name).cast("double").alias(name) for name in ("lat", "lon"))
     fix = sql.struct(sql.unix_millis("time").alias("time"), "_offset", *place)
@@ -196,7 +196,7 @@ def fixes(judged: DataFrame) -> DataFrame:
     )
 
 
-def counted(rows: list[Any]) -> Counter[str]:
+def count_by_outcome(rows: list[Any]) -> Counter[str]:
     """How many records told a position, and how many were left out for which reason."""
     counts: Counter[str] = Counter()
     for row in rows:
@@ -204,7 +204,7 @@ def counted(rows: list[Any]) -> Counter[str]:
     return counts
 
 
-def described(alert: Alert) -> dict[str, Any]:
+def alert_record(alert: Alert) -> dict[str, Any]:
     """An alert as the topic has it."""
     when, lat, lon = alert.fix
     return {

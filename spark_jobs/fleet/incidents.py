@@ -45,7 +45,7 @@ class Alert:
 
 @dataclass
 class Truck:
-    """What is remembered of a truck."""
+    """What is saved of a truck."""
 
     last: Fix | None = None
     """The newest position that was looked at."""
@@ -57,7 +57,7 @@ class Truck:
     moved: Fix | None = None
     """The first position away from there: a wrong one, or the beginning of a journey."""
     standing: bool = False
-    """Whether it was told that the truck stands."""
+    """Whether it was values that the truck stands."""
     waiting: list[Fix] = field(default_factory=list)
     """Positions that the watermark has not reached."""
 
@@ -65,23 +65,25 @@ class Truck:
 class IncidentTracker:
     """All trucks, and how far their time has come."""
 
-    def __init__(self, settings: AlertsSettings, remembered: dict[str, Any] | None = None) -> None:
+    def __init__(self, settings: AlertsSettings, saved: dict[str, Any] | None = None) -> None:
         self._areas, self._border = Areas(settings.areas), settings.border_km
         self._late, self._forget = milliseconds(settings.late), milliseconds(settings.forget)
         self._stand = milliseconds(settings.standing.after) if settings.standing else None
         self._metres = settings.standing.metres if settings.standing else 0.0
         self._wait = milliseconds(settings.silent.after) if settings.silent else None
-        known = remembered or {"watermark": None, "newest": None, "trucks": {}}
+        known = saved or {"watermark": None, "newest": None, "trucks": {}}
         self.watermark: int | None = known["watermark"]
         self.newest: int | None = known["newest"]
-        self.trucks = {name: _truck(told) for name, told in known["trucks"].items()}
+        self.trucks = {name: _truck(values) for name, values in known["trucks"].items()}
 
-    def remember(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Everything that the next batch must know, for JSON."""
         trucks = {name: list(vars(truck).values()) for name, truck in self.trucks.items()}
         return {"watermark": self.watermark, "newest": self.newest, "trucks": trucks}
 
-    def take(self, positions: Iterable[tuple[str, int, list[Fix]]], counts: Counter[str], *, more: bool) -> list[Alert]:
+    def add_batch(
+        self, positions: Iterable[tuple[str, int, list[Fix]]], counts: Counter[str], *, more: bool
+    ) -> list[Alert]:
         """The positions of a batch, by truck and partition; what they tell, now that time has come further.
 
         When there is `more` to read, one partition may be far ahead of another, so the slowest counts. Else everything
@@ -96,7 +98,7 @@ class IncidentTracker:
         self.newest = max(self.newest or 0, *reached.values())
         return self._advance((min if more else max)(reached.values()) - self._late)
 
-    def quiet(self, elapsed: int) -> list[Alert]:
+    def advance_idle(self, elapsed: int) -> list[Alert]:
         """What there is to tell when nothing came for some milliseconds: time goes on from the newest position."""
         if self.newest is None or elapsed < self._late:
             return []
@@ -120,7 +122,7 @@ class IncidentTracker:
         """Let time come as far as the watermark; silence is judged there, or later."""
         self.watermark = watermark if self.watermark is None else max(watermark, self.watermark)
         now = max(self.watermark, now)
-        alerts = [alert for name, truck in self.trucks.items() for alert in self._looked(name, truck, now)]
+        alerts = [alert for name, truck in self.trucks.items() for alert in self._alerts_of(name, truck, now)]
         for name in [name for name, truck in self.trucks.items() if self._forgettable(truck, now)]:
             del self.trucks[name]
         return sorted(alerts, key=lambda alert: (alert.fix[0], alert.truck, alert.kind))
@@ -128,7 +130,7 @@ class IncidentTracker:
     def _forgettable(self, truck: Truck, now: int) -> bool:
         return bool(truck.last and not truck.waiting and now - truck.last[0] > self._forget)
 
-    def _looked(self, name: str, truck: Truck, now: int) -> Iterator[Alert]:
+    def _alerts_of(self, name: str, truck: Truck, now: int) -> Iterator[Alert]:
         """Everything about one truck up to the watermark, and whether it is silent by now."""
         if truck.waiting:
             due = sorted(fix for fix in truck.waiting if fix[0] <= (self.watermark or 0))
@@ -189,16 +191,16 @@ class IncidentTracker:
         return distance(*one[1:], *other[1:]) * 1000 < self._metres
 
 
-def _truck(told: list[Any]) -> Truck:
-    """A truck as it was remembered."""
-    last, silent, outside, stood, moved, standing, waiting = told
-    return Truck(_fix(last), silent, outside, _fix(stood), _fix(moved), standing, [_sure(fix) for fix in waiting])
+def _truck(values: list[Any]) -> Truck:
+    """A truck as it was saved."""
+    last, silent, outside, stood, moved, standing, waiting = values
+    return Truck(_fix(last), silent, outside, _fix(stood), _fix(moved), standing, [_typed_fix(fix) for fix in waiting])
 
 
-def _fix(told: list[Any] | None) -> Fix | None:
-    return None if told is None else _sure(told)
+def _fix(values: list[Any] | None) -> Fix | None:
+    return None if values is None else _typed_fix(values)
 
 
-def _sure(told: list[Any]) -> Fix:
-    when, lat, lon = told
+def _typed_fix(values: list[Any]) -> Fix:
+    when, lat, lon = values
     return int(when), float(lat), float(lon)

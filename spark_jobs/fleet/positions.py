@@ -46,7 +46,7 @@ class TruckPosition:
         return self.time, self.offset
 
 
-def newest(judged: DataFrame, fields: Fields) -> DataFrame:
+def latest_in_batch(judged: DataFrame, fields: Fields) -> DataFrame:
     """Each truck of a batch with its newest position; the row without an `id` counts records that tell none."""
     from pyspark.sql import functions as sql
 
@@ -67,7 +67,7 @@ def newest(judged: DataFrame, fields: Fields) -> DataFrame:
     return judged.groupBy(named).agg(last, sql.count(sql.lit(1)).alias("records"))
 
 
-def merged(known: Mapping[str, TruckPosition], fresh: Iterable[TruckPosition]) -> dict[str, TruckPosition]:
+def merge(known: Mapping[str, TruckPosition], fresh: Iterable[TruckPosition]) -> dict[str, TruckPosition]:
     """The newest of what was known and what came: again and in any order, the result is the same."""
     result = dict(known)
     for position in fresh:
@@ -77,7 +77,7 @@ def merged(known: Mapping[str, TruckPosition], fresh: Iterable[TruckPosition]) -
     return result
 
 
-def recent(known: Mapping[str, TruckPosition], within: int, now: float) -> dict[str, TruckPosition]:
+def without_expired(known: Mapping[str, TruckPosition], within: int, now: float) -> dict[str, TruckPosition]:
     """Without trucks older than the newest one by that many milliseconds; a clock that is ahead counts as now."""
     newest = max((position.time for position in known.values()), default=0)
     oldest = min(newest, round(now * 1_000_000)) - within * 1000
@@ -87,11 +87,11 @@ def recent(known: Mapping[str, TruckPosition], within: int, now: float) -> dict[
 def write(folder: Path, known: Mapping[str, TruckPosition], *, batch: int, as_of: float, lag: int | None) -> None:
     """Tell all positions; a reader sees the file of before or this one."""
     trucks = [{**vars(position), "time": _instant(position.time)} for position in known.values()]
-    told = {"as_of": as_of, "batch": batch, "lag": lag, "trucks": sorted(trucks, key=lambda truck: str(truck["id"]))}
+    content = {"as_of": as_of, "batch": batch, "lag": lag, "trucks": sorted(trucks, key=lambda truck: str(truck["id"]))}
     folder.mkdir(parents=True, exist_ok=True)
     fresh = folder / f"{FILE}.new"
     with fresh.open("w") as file:
-        json.dump(told, file, separators=(",", ":"), allow_nan=False)
+        json.dump(content, file, separators=(",", ":"), allow_nan=False)
         file.flush()
         os.fsync(file.fileno())  # else a power cut could leave a file in place that is empty
     fresh.replace(folder / FILE)
@@ -123,5 +123,5 @@ def _instant(microseconds: int) -> str:
 
 
 def _microseconds(instant: str) -> int:
-    told = datetime.fromisoformat(instant)
-    return round(told.replace(microsecond=0).timestamp()) * 1_000_000 + told.microsecond
+    parsed = datetime.fromisoformat(instant)
+    return round(parsed.replace(microsecond=0).timestamp()) * 1_000_000 + parsed.microsecond

@@ -89,12 +89,12 @@ def reports(trucks: int, every: float, faulty: float, seed: int, begin: float) -
                 day = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
             value = f'{{"truck_id":"{name}",{next(drive)},"time":"{day}.{milliseconds % 1000:03d}Z"}}'
             if faulty and chance.random() < faulty:
-                value = spoilt(value, chance.choice(FAULTS))
+                value = corrupted(value, chance.choice(FAULTS))
             yield name.encode(), value.encode()
             count += 1
 
 
-def spoilt(value: str, fault: str) -> str:
+def corrupted(value: str, fault: str) -> str:
     """The record with something wrong: two kinds that no parser reads, three that break a rule or the schema."""
     spoil: dict[str, Callable[[str], str]] = {
         "truncated": lambda value: value[: len(value) * 2 // 3],

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 WITHIN = 8.0
 """Seconds in which a broker answers, or the job fails and says so."""
 
-PATIENCE = 60.0
+FLUSH_WITHIN = 60.0
 """Seconds that the last records have to arrive, once the job ends."""
 
-LOOK, CHUNK = 0.2, 2000
+POLL, CHUNK = 0.2, 2000
 """Seconds between two looks at the clock and the wish to stop; records between them at most."""
 
-TUNED = {
+PRODUCER_DEFAULTS = {
     "enable.idempotence": True,  # with it comes acks=all
     "partitioner": "murmur2_random",  # as Java does: a truck stays in one partition, whoever writes
     "compression.type": "lz4",
@@ -36,20 +36,22 @@ TUNED = {
 }
 
 
-def run(settings: TrucksSettings, bootstrap: str, desk: JobDir, *, once: bool) -> str:
+def run(settings: TrucksSettings, bootstrap: str, job_dir: JobDir, *, once: bool) -> str:
     """Write until the wished number is reached (`once`: until each truck has reported), or until it is stopped."""
     (topic,) = settings.topics
     limit = settings.records or (settings.trucks if once else 0)
     records = reports(settings.trucks, settings.every, settings.faulty, settings.seed, _begin(settings, limit))
-    with Delivery(topic, {"bootstrap.servers": bootstrap, **desk.clients("librdkafka"), **settings.kafka}) as delivery:
-        desk.say("running")
-        tell = _Telling(desk, delivery)
-        state = _write(records, limit, 0.0 if once else _gap(settings), delivery, tell)
-    tell.now()
+    with DeliveringProducer(
+        topic, {"bootstrap.servers": bootstrap, **job_dir.client_settings("librdkafka"), **settings.kafka}
+    ) as delivery:
+        job_dir.write_state("running")
+        reporter = _ProgressReporter(job_dir, delivery)
+        state = _write(records, limit, 0.0 if once else _gap(settings), delivery, reporter)
+    reporter.report()
     return state
 
 
-class Delivery:
+class DeliveringProducer:
     """A producer that ends only when every record has arrived, and fails when one has not."""
 
     def __init__(self, topic: str, client: Mapping[str, Any]) -> None:
@@ -57,20 +59,20 @@ class Delivery:
 
         self.topic = topic
         self.sent = 0
-        self._lost: list[str] = []
+        self._failed: list[str] = []
         # Its own log would repeat in lines of its own what the exception says.
-        self._producer = Producer({**TUNED, **client, "on_delivery": self._arrived, "log_level": 2})
-        self._find(client["bootstrap.servers"])
+        self._producer = Producer({**PRODUCER_DEFAULTS, **client, "on_delivery": self._on_delivery, "log_level": 2})
+        self._require_topic(client["bootstrap.servers"])
 
-    def __enter__(self) -> Delivery:
+    def __enter__(self) -> DeliveringProducer:
         """Begin."""
         return self
 
     def __exit__(self, *problem: object) -> None:
         """Wait for the last records, also when the job is cut short."""
-        left = self._producer.flush(PATIENCE)
+        left = self._producer.flush(FLUSH_WITHIN)
         if left:
-            raise ConnectionError(f"{left} of {self.sent} records were not taken within {PATIENCE:.0f} s")
+            raise ConnectionError(f"{left} of {self.sent} records were not taken within {FLUSH_WITHIN:.0f} s")
         self.check()
 
     def send(self, key: bytes, value: bytes) -> None:
@@ -86,19 +88,19 @@ class Delivery:
     def check(self, seconds: float = 0.0) -> None:
         """Wait, and raise when a record was lost."""
         self._producer.poll(seconds)
-        if self._lost:
-            raise ConnectionError(f"{len(self._lost)} of {self.sent} records were not delivered: {self._lost[0]}")
+        if self._failed:
+            raise ConnectionError(f"{len(self._failed)} of {self.sent} records were not delivered: {self._failed[0]}")
 
     @property
-    def underway(self) -> int:
+    def in_flight(self) -> int:
         """Records handed over that no broker has confirmed yet."""
         return len(self._producer)
 
-    def _arrived(self, error: Any, _record: Any) -> None:
+    def _on_delivery(self, error: Any, _record: Any) -> None:
         if error:
-            self._lost.append(error.str())
+            self._failed.append(error.str())
 
-    def _find(self, bootstrap: str) -> None:
+    def _require_topic(self, bootstrap: str) -> None:
         """Whether the brokers answer and have the topic."""
         from confluent_kafka import KafkaException
 
@@ -110,16 +112,22 @@ class Delivery:
             raise LookupError(f"UNKNOWN_TOPIC: {self.topic} is not there")
 
 
-def _write(records: Iterator[tuple[bytes, bytes]], limit: int, gap: float, delivery: Delivery, tell: _Telling) -> str:
+def _write(
+    records: Iterator[tuple[bytes, bytes]],
+    limit: int,
+    gap: float,
+    delivery: DeliveringProducer,
+    reporter: _ProgressReporter,
+) -> str:
     """Write each record when it is due; "finished" when the limit is reached."""
     begin = time.monotonic()
     while not limit or delivery.sent < limit:
-        if tell.desk.stop_asked():
+        if reporter.job_dir.stop_requested():
             return "stopped"
         for key, value in islice(records, _due(begin, gap, limit, delivery.sent)):
             delivery.send(key, value)
-        delivery.check(min(LOOK, max(0.0, begin + delivery.sent * gap - time.monotonic())))
-        tell.now_and_then()
+        delivery.check(min(POLL, max(0.0, begin + delivery.sent * gap - time.monotonic())))
+        reporter.report_each_second()
     return "finished"
 
 
@@ -129,26 +137,28 @@ def _due(begin: float, gap: float, limit: int, sent: int) -> int:
     return max(0, min(due, limit - sent) if limit else due)
 
 
-class _Telling:
+class _ProgressReporter:
     """A line of progress for each second, and one for the rest."""
 
-    def __init__(self, desk: JobDir, delivery: Delivery) -> None:
-        self.desk, self._delivery = desk, delivery
+    def __init__(self, job_dir: JobDir, delivery: DeliveringProducer) -> None:
+        self.job_dir, self._delivery = job_dir, delivery
         self._at, self._before, self._lines = time.monotonic(), 0, 0
 
-    def now_and_then(self) -> None:
+    def report_each_second(self) -> None:
         """The line of the second that is over."""
         if time.monotonic() - self._at >= 1:
-            self.now()
+            self.report()
 
-    def now(self) -> None:
+    def report(self) -> None:
         """The line of the time since the last one."""
         seconds = time.monotonic() - self._at
-        arrived = self._delivery.sent - self._delivery.underway
+        arrived = self._delivery.sent - self._delivery.in_flight
         count = arrived - self._before
         rate = round(count / seconds, 1)
-        self.desk.progress(batch=self._lines, records=count, seconds=round(seconds, 3), rate=rate, lag=0, total=arrived)
-        self.desk.note(records=arrived)
+        self.job_dir.append_progress(
+            batch=self._lines, records=count, seconds=round(seconds, 3), rate=rate, lag=0, total=arrived
+        )
+        self.job_dir.add_facts(records=arrived)
         self._at, self._before, self._lines = time.monotonic(), arrived, self._lines + 1
 
 

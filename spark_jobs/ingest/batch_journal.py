@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spark_jobs.runtime.folder import Folder
 
-OWN = "_kcluster"
+JOB_FOLDER = "_kcluster"
 """The folder in a table that is the job's own."""
-BATCHES, STAGED = f"{OWN}/batches", f"{OWN}/staged"
-FOLD = 100
+BATCHES, STAGED = f"{JOB_FOLDER}/batches", f"{JOB_FOLDER}/staged"
+BATCHES_PER_SUMMARY = 100
 """Descriptions of that many batches become one, so that weeks of batches are few files."""
 
 
-def description(number: int) -> str:
+def description_file(number: int) -> str:
     """The file that describes a batch."""
     return f"{BATCHES}/{number:09d}.json"
 
@@ -29,33 +29,33 @@ def description(number: int) -> str:
 def batches(folder: Folder) -> list[dict[str, Any]]:
     """What describes the batches so far, in order; a summary stands for several, `first` to `batch`."""
     files = _spans(folder)
-    loaded = (folder.load(files[span]) for span in sorted(files, key=lambda one: (one[0], -one[1])))
+    files_loaded = (folder.load(files[span]) for span in sorted(files, key=lambda one: (one[0], -one[1])))
     # A job may be folding meanwhile: a summary is there before the files it replaces go.
-    told = [batch for batch in loaded if batch is not None]
-    return list(_outermost(told))
+    loaded = [batch for batch in files_loaded if batch is not None]
+    return list(_outermost(loaded))
 
 
-def newest(folder: Folder) -> int:
+def last_batch(folder: Folder) -> int:
     """The last batch that is described; -1 when there is none."""
     return max((last for _, last in _spans(folder)), default=-1)
 
 
-def load(folder: Folder, number: int) -> Any:
+def load_batch(folder: Folder, number: int) -> Any:
     """What describes a batch, or the batches up to it; None when nothing does."""
     return next((folder.load(name) for (_, last), name in _spans(folder).items() if last == number), None)
 
 
-def fold(folder: Folder, number: int) -> None:
+def compact(folder: Folder, number: int) -> None:
     """Before every hundredth batch: put one summary in place of the descriptions of those before, which are done.
 
     The summary is written first; where a run was cut off before the others were deleted, the summary counts.
     """
-    if number % FOLD or not number:
+    if number % BATCHES_PER_SUMMARY or not number:
         return
     single = {first: name for (first, last), name in _spans(folder).items() if first == last < number}
-    told = [folder.load(name) for _, name in sorted(single.items())]
-    if len(told) == FOLD and (summary := _summary(told)):
-        folder.save(f"{BATCHES}/{number - FOLD:09d}-{number - 1:09d}.json", summary)
+    loaded = [folder.load(name) for _, name in sorted(single.items())]
+    if len(loaded) == BATCHES_PER_SUMMARY and (summary := _summary(loaded)):
+        folder.save(f"{BATCHES}/{number - BATCHES_PER_SUMMARY:09d}-{number - 1:09d}.json", summary)
     for first, last in list(_spans(folder)):
         if first < last:
             for each in range(first, last + 1):
@@ -70,27 +70,27 @@ def _spans(folder: Folder) -> dict[tuple[int, int], str]:
     return {(int(stem[0]), int(stem[-1])): name for stem, name in zip(stems, names, strict=True)}
 
 
-def _outermost(told: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _outermost(loaded: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Without those that a summary before them covers."""
     done = -1
-    for batch in told:
+    for batch in loaded:
         if batch["batch"] > done:
             done = batch["batch"]
             yield batch
 
 
-def _summary(told: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _summary(loaded: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Several batches as one; None when they do not follow on each other, which the audit is to see."""
-    for before, after in pairwise(told):
+    for before, after in pairwise(loaded):
         if (after["batch"], after["checkpoint"]) != (before["batch"] + 1, before["checkpoint"]):
             return None
     ranges: dict[str, dict[str, list[int]]] = {}
-    for batch in told:
+    for batch in loaded:
         for topic, partitions in batch["ranges"].items():
             for partition, (start, end) in partitions.items():
                 whole = ranges.setdefault(topic, {}).setdefault(partition, [start, start])
                 if whole[1] != start:
                     return None
                 whole[1] = end
-    sums = {name: sum(batch[name] for batch in told) for name in ("read", "rows", "dead")}
-    return {**told[-1], "first": told[0]["first"], "ranges": ranges, **sums, "files": []}
+    sums = {name: sum(batch[name] for batch in loaded) for name in ("read", "rows", "dead")}
+    return {**loaded[-1], "first": loaded[0]["first"], "ranges": ranges, **sums, "files": []}

@@ -16,21 +16,21 @@ class DeadLetters:
         self.checkpoint = checkpoint
         self._publisher = Publisher(f"kcluster-job-{job}", checkpoint, topic, client)
 
-    def send(self, letters: Callable[[], Iterable[Any]], number: int) -> None:
+    def send(self, records: Callable[[], Iterable[Any]], number: int) -> None:
         """Write the letters of a batch, unless that was done before this run."""
-        self._publisher.send(lambda: map(self._message, letters()), number)
+        self._publisher.send(lambda: map(self._message, records()), number)
 
-    def _message(self, letter: Any) -> NumberedMessage:
+    def _message(self, record: Any) -> NumberedMessage:
         headers = {
             "job": self.job,
             "checkpoint": self.checkpoint,
-            "reason": letter["_reason"],
-            "topic": letter["_topic"],
-            "partition": str(letter["_partition"]),
-            "offset": str(letter["_offset"]),
-            "timestamp": letter["_timestamp"],
+            "reason": record["_reason"],
+            "topic": record["_topic"],
+            "partition": str(record["_partition"]),
+            "offset": str(record["_offset"]),
+            "timestamp": record["_timestamp"],
         }
-        return NumberedMessage(_bytes(letter["_value"]), _bytes(letter["_key"]), headers)
+        return NumberedMessage(_bytes(record["_value"]), _bytes(record["_key"]), headers)
 
 
 def _bytes(value: Any) -> bytes | None:

@@ -37,13 +37,13 @@ class OffsetSet:
             low, high = max(start - bucket * SPAN, 0), min(end - bucket * SPAN, SPAN)
             self.buckets[bucket] = self.buckets.get(bucket, 0) | (1 << high) - (1 << low)
 
-    def within(self, other: OffsetSet) -> OffsetSet:
+    def intersection(self, other: OffsetSet) -> OffsetSet:
         """Those that the other set has too."""
-        return self._made((number, bits & other.buckets.get(number, 0)) for number, bits in self.buckets.items())
+        return self._of_buckets((number, bits & other.buckets.get(number, 0)) for number, bits in self.buckets.items())
 
-    def without(self, other: OffsetSet) -> OffsetSet:
+    def difference(self, other: OffsetSet) -> OffsetSet:
         """Those that the other set does not have."""
-        return self._made((number, bits & ~other.buckets.get(number, 0)) for number, bits in self.buckets.items())
+        return self._of_buckets((number, bits & ~other.buckets.get(number, 0)) for number, bits in self.buckets.items())
 
     def __len__(self) -> int:
         """How many there are."""
@@ -58,7 +58,7 @@ class OffsetSet:
         """Those before an offset."""
         limit = OffsetSet()
         limit.add_range(0, end)
-        return self.within(limit)
+        return self.intersection(limit)
 
     def ranges(self) -> Iterator[Range]:
         """What is in it, in order, as ranges."""
@@ -86,10 +86,10 @@ class OffsetSet:
                 place += gap + run
 
     @staticmethod
-    def _made(buckets: Iterable[tuple[int, int]]) -> OffsetSet:
-        made = OffsetSet()
-        made.buckets = {number: bits for number, bits in buckets if bits}
-        return made
+    def _of_buckets(buckets: Iterable[tuple[int, int]]) -> OffsetSet:
+        result = OffsetSet()
+        result.buckets = {number: bits for number, bits in buckets if bits}
+        return result
 
 
 @dataclass
@@ -101,9 +101,9 @@ class PartitionAudit:
     read: OffsetSet = field(default_factory=OffsetSet)
     rows: OffsetSet = field(default_factory=OffsetSet)
     dead: OffsetSet = field(default_factory=OffsetSet)
-    twice: set[int] = field(default_factory=set)
+    repeated: set[int] = field(default_factory=set)
     """Offsets found twice among the rows or among the dead letters, the first ones of them."""
-    gone: OffsetSet = field(default_factory=OffsetSet)
+    deleted: OffsetSet = field(default_factory=OffsetSet)
     """Missing, and deleted from the topic."""
     skipped: OffsetSet = field(default_factory=OffsetSet)
     """Missing, and the topic has no record there: compacted, or a transaction's mark."""
@@ -112,30 +112,32 @@ class PartitionAudit:
 
     def missing(self) -> OffsetSet:
         """Read, and neither a row nor a dead letter."""
-        return self.read.without(self.rows).without(self.dead)
+        return self.read.difference(self.rows).difference(self.dead)
 
     def lost(self) -> OffsetSet:
         """Missing although the topic has them, and their dead letters should be there."""
-        return self.missing().without(self.gone).without(self.skipped).without(self.expired)
+        return self.missing().difference(self.deleted).difference(self.skipped).difference(self.expired)
 
     def duplicates(self) -> list[int]:
         """Offsets that are there more than once, the first ones of them."""
-        both = (offset for first, last in self.rows.within(self.dead).ranges() for offset in range(first, last + 1))
-        return sorted({*self.twice, *first_of(both)})[:NAMED]
+        both = (
+            offset for first, last in self.rows.intersection(self.dead).ranges() for offset in range(first, last + 1)
+        )
+        return sorted({*self.repeated, *first_named(both)})[:NAMED]
 
-    def strange(self) -> OffsetSet:
+    def unexpected(self) -> OffsetSet:
         """Rows of which no batch tells."""
-        return self.rows.without(self.read)
+        return self.rows.difference(self.read)
 
     def problems(self) -> Iterator[str]:
         """What does not balance."""
         here = f"{self.topic} partition {self.partition}"
         if lost := self.lost():
-            yield f"{here}: {len(lost)} missing, {told(lost)}"
+            yield f"{here}: {len(lost)} missing, {describe_offsets(lost)}"
         if twice := self.duplicates():
             yield f"{here}: twice: {', '.join(map(str, twice))}"
-        if strange := self.strange():
-            yield f"{here}: {len(strange)} rows of which no batch tells, {told(strange)}"
+        if unexpected := self.unexpected():
+            yield f"{here}: {len(unexpected)} rows of which no batch tells, {describe_offsets(unexpected)}"
 
     def report(self) -> dict[str, object]:
         """The line of this partition in the audit."""
@@ -148,19 +150,19 @@ class PartitionAudit:
             "read": len(self.read),
             "rows": len(self.rows),
             "dead": len(self.dead),
-            "missing": first_of(self.lost().ranges()),
-            "gone": first_of(self.gone.ranges()),
+            "missing": first_named(self.lost().ranges()),
+            "gone": first_named(self.deleted.ranges()),
             "skipped": len(self.skipped),
             "duplicates": self.duplicates(),
         }
 
 
-def first_of(things: Iterable[Thing]) -> list[Thing]:
+def first_named(things: Iterable[Thing]) -> list[Thing]:
     """The first ones, as many as a report names."""
     return [thing for thing, _ in zip(things, range(NAMED), strict=False)]
 
 
-def told(offsets: OffsetSet) -> str:
+def describe_offsets(offsets: OffsetSet) -> str:
     """Offsets as a person writes them: offsets 3-7, 9."""
-    ranges = [f"{first}-{last}" if last > first else str(first) for first, last in first_of(offsets.ranges())]
+    ranges = [f"{first}-{last}" if last > first else str(first) for first, last in first_named(offsets.ranges())]
     return f"offsets {', '.join(ranges)}"

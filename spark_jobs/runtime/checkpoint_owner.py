@@ -14,29 +14,29 @@ if TYPE_CHECKING:
 FILE = "kcluster.json"
 TOPICS = "topic_ids"
 """The ids of the topics that are read: a topic that was deleted and created again has another."""
-READ = ("topics", "cluster_id", TOPICS)
+READ_KEYS = ("topics", "cluster_id", TOPICS)
 """What says which records are read."""
 
-WAY_OUT = "give this job another --name, or another checkpoint and sink in its file"
+RESOLUTION = "give this job another --name, or another checkpoint and sink in its file"
 
 
-def claim(checkpoint: Folder, mine: Mapping[str, Any]) -> None:
-    """Make the checkpoint this job's, unless something was read with it for another; `mine` is empty without kcluster.
+def claim(checkpoint: Folder, identity: Mapping[str, Any]) -> None:
+    """Make the checkpoint this job's, unless another job has read with it.
 
     Kcluster has asked the same before where it can: of a folder of its machine.
     """
-    if not mine:
+    if not identity:
         return
     owner = checkpoint.load(FILE)
-    if batch_offsets.begun(checkpoint) >= 0:
-        _same(checkpoint, owner or mine, mine)  # older versions noted nothing on other file systems
-    elif owner and any(owner.get(key, mine[key]) != mine[key] for key in READ):
+    if batch_offsets.last_planned(checkpoint) >= 0:
+        _require_same_job(checkpoint, owner or identity, identity)  # older versions noted nothing on other file systems
+    elif owner and any(owner.get(key, identity[key]) != identity[key] for key in READ_KEYS):
         checkpoint.remove("sources")  # where it would have begun in the topics of before
-    if owner != mine:
-        checkpoint.save(FILE, mine)
+    if owner != identity:
+        checkpoint.save(FILE, identity)
 
 
-def renewed(owner: Mapping[str, Any], now: Mapping[str, str]) -> Iterator[str]:
+def recreated_topics(owner: Mapping[str, Any], now: Mapping[str, str]) -> Iterator[str]:
     """Topics that are others now than those that the owner read, as far as somebody noted their ids."""
     before = owner.get(TOPICS, {})
     for name in now:
@@ -44,10 +44,10 @@ def renewed(owner: Mapping[str, Any], now: Mapping[str, str]) -> Iterator[str]:
             yield f"{name} was deleted and created again since this job read it, so its offsets mean other records"
 
 
-def _same(checkpoint: Folder, owner: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
-    for key, value in mine.items():
+def _require_same_job(checkpoint: Folder, owner: Mapping[str, Any], identity: Mapping[str, Any]) -> None:
+    for key, value in identity.items():
         if key != TOPICS and owner.get(key) != value:
-            told = f"{key.replace('_', ' ')} is {owner.get(key)} there, and {value} here"
-            raise RefusedJobError(f"the checkpoint {checkpoint.path} belongs to another job: {told}", WAY_OUT)
-    for problem in renewed(owner, mine[TOPICS]):
-        raise RefusedJobError(problem, WAY_OUT)
+            difference = f"{key.replace('_', ' ')} is {owner.get(key)} there, and {value} here"
+            raise RefusedJobError(f"the checkpoint {checkpoint.path} belongs to another job: {difference}", RESOLUTION)
+    for problem in recreated_topics(owner, identity[TOPICS]):
+        raise RefusedJobError(problem, RESOLUTION)

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 # spark-submit puts this file's folder first on the path; the package is one further up.
 sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from spark_jobs.runtime.session import session  # noqa: E402
+from spark_jobs.runtime.session import spark_session  # noqa: E402
 
 ROWS = 1000
 SCHEMA = "id string, at timestamp, lat double"
@@ -24,7 +24,7 @@ def main() -> None:
     from pyspark.sql import DataFrame
     from pyspark.sql.functions import count, expr, from_json
 
-    spark = session("training", {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"})
+    spark = spark_session("training", {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"})
     with TemporaryDirectory(prefix="kcluster-training-") as name:
         source, table = Path(name, "source"), str(Path(name, "table"))
         source.mkdir()

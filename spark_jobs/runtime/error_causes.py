@@ -92,19 +92,19 @@ CAUSES = (
 """Pattern in the error's text, what it means, and the way out."""
 
 
-def told(problem: Exception) -> tuple[str, str]:
+def meaning_and_advice(problem: Exception) -> tuple[str, str]:
     """What an exception means and what to do."""
-    return (str(problem), problem.advice) if isinstance(problem, RefusedJobError) else cause(str(problem))
+    return (str(problem), problem.advice) if isinstance(problem, RefusedJobError) else known_cause(str(problem))
 
 
-def cause(text: str) -> tuple[str, str]:
+def known_cause(text: str) -> tuple[str, str]:
     """What an error means and what to do; of one that is not known, its own first telling line."""
     for pattern, meaning, advice in CAUSES:
         if found := re.search(pattern, text, re.S):
             return f"{meaning} ({_sentence(text, found.start())})", advice
     # Code of ours that Spark called: its own last line, and not where Spark stood.
     python = re.search(r"Traceback \(most recent call last\):.*?\n(?:[\w.]+\.)?(\w+: [^\n]+)", text, re.S)
-    return (python[1].removeprefix("Refused: "), "") if python else (_sentence(text, 0), "")
+    return (python[1].removeprefix(f"{RefusedJobError.__name__}: "), "") if python else (_sentence(text, 0), "")
 
 
 def _sentence(text: str, place: int) -> str:

@@ -10,7 +10,9 @@ from spark_jobs.runtime.error_causes import RefusedJobError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-GONE = "another job wrote there, or somebody deleted it; put it back, or begin anew with a new checkpoint and sink.path"
+MISSING_FILE_ADVICE = (
+    "another job wrote there, or somebody deleted it; put it back, or begin anew with a new checkpoint and sink.path"
+)
 
 
 class Folder:
@@ -22,7 +24,7 @@ class Folder:
         self._hadoop = self._jvm.org.apache.hadoop.fs
         self._files = self._at("").getFileSystem(spark._jsc.hadoopConfiguration())
 
-    def within(self, name: str) -> str:
+    def path_of(self, name: str) -> str:
         """The whole path of something in the folder."""
         return f"{self.path}/{name}"
 
@@ -60,12 +62,14 @@ class Folder:
         target = self._at(to)
         if not self._files.exists(self._at(name)):
             if not self._files.exists(target):
-                raise RefusedJobError(f"{self.within(name)} is gone, and was not moved to {self.within(to)}", GONE)
+                raise RefusedJobError(
+                    f"{self.path_of(name)} is gone, and was not moved to {self.path_of(to)}", MISSING_FILE_ADVICE
+                )
             return
         self._files.mkdirs(target.getParent())
         self._files.delete(target, False)
         if not self._files.rename(self._at(name), target):
-            raise OSError(f"{self.within(name)} cannot be moved to {self.within(to)}")
+            raise OSError(f"{self.path_of(name)} cannot be moved to {self.path_of(to)}")
 
     def files(self, name: str) -> list[str]:
         """Every file below, by its path in this folder."""
@@ -83,4 +87,4 @@ class Folder:
         self._files.delete(self._at(name), True)
 
     def _at(self, name: str) -> Any:
-        return self._hadoop.Path(self.within(name) if name else self.path)
+        return self._hadoop.Path(self.path_of(name) if name else self.path)

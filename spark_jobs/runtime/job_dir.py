@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-MUCH = 16 << 20
+ROTATE_AT = 16 << 20
 """Bytes of progress from which on a new file is begun: days of batches, and the one before is kept."""
 
 
@@ -26,45 +26,45 @@ class JobDir:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._notes: dict[str, Any] = {}
+        self._facts: dict[str, Any] = {}
 
-    def clients(self, language: str) -> dict[str, str]:
+    def client_settings(self, language: str) -> dict[str, str]:
         """The security settings of a Kafka client: spelled as "java" or as "librdkafka" does."""
-        return dict(self._given("clients.json").get(language, {}))
+        return dict(self._load("clients.json").get(language, {}))
 
-    def owner(self) -> dict[str, Any]:
+    def checkpoint_identity(self) -> dict[str, Any]:
         """Who the job is, for its checkpoint; empty when nobody told."""
-        return self._given("owner.json")
+        return self._load("owner.json")
 
-    def say(self, state: str, **more: Any) -> None:
+    def write_state(self, state: str, **more: Any) -> None:
         """Write down the state; a reader sees the old one or the new one, never half of it."""
         fresh = self.folder / "state.json.new"
-        fresh.write_text(json.dumps({"state": state, "at": time.time(), **self._notes, **more}))
+        fresh.write_text(json.dumps({"state": state, "at": time.time(), **self._facts, **more}))
         fresh.replace(self.folder / "state.json")
 
-    def end(self, state: str, **more: Any) -> None:
+    def write_end(self, state: str, **more: Any) -> None:
         """Write down how it ended; a wish to stop was for this run, and not for one after it."""
-        self.say(state, **more)
+        self.write_state(state, **more)
         # In this order: who sees neither the wish nor an end would take it for a job that runs on.
         (self.folder / "stop").unlink(missing_ok=True)
 
-    def note(self, **facts: Any) -> None:
+    def add_facts(self, **facts: Any) -> None:
         """Remember what belongs to every state from now on, such as how much was written."""
-        self._notes.update(facts)
+        self._facts.update(facts)
 
-    def progress(self, **batch: Any) -> None:
+    def append_progress(self, **batch: Any) -> None:
         """Add the line of a batch."""
-        told = self.folder / "progress.jsonl"
-        if told.exists() and told.stat().st_size > MUCH:
-            told.replace(self.folder / "progress.jsonl.before")
-        with told.open("a") as file:
-            file.write(json.dumps({"at": time.time(), **batch}) + "\n")
+        file = self.folder / "progress.jsonl"
+        if file.exists() and file.stat().st_size > ROTATE_AT:
+            file.replace(self.folder / "progress.jsonl.before")
+        with file.open("a") as out:
+            out.write(json.dumps({"at": time.time(), **batch}) + "\n")
 
-    def stop_asked(self) -> bool:
+    def stop_requested(self) -> bool:
         """Whether somebody wants the job to end after the batch in hand."""
         return (self.folder / "stop").exists()
 
-    def _given(self, name: str) -> dict[str, Any]:
+    def _load(self, name: str) -> dict[str, Any]:
         try:
             return dict(json.loads((self.folder / name).read_text()))
         except FileNotFoundError:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from spark_jobs.settings.source import Source
 
-TUNED = {
+CONSUMER_DEFAULTS = {
     # Fewer and larger answers than the client's defaults, which are made for little delay.
     "fetch.min.bytes": "65536",
     "fetch.max.wait.ms": "100",
@@ -25,14 +25,14 @@ TUNED = {
 }
 
 
-def stream(spark: SparkSession, settings: Source, bootstrap: str, security: Mapping[str, str]) -> DataFrame:
+def read_stream(spark: SparkSession, settings: Source, bootstrap: str, security: Mapping[str, str]) -> DataFrame:
     """The records of the topics, from where the checkpoint says, or for a new one from `start`."""
-    return spark.readStream.format("kafka").options(**options(settings, bootstrap, security)).load()
+    return spark.readStream.format("kafka").options(**source_options(settings, bootstrap, security)).load()
 
 
-def options(settings: Source, bootstrap: str, security: Mapping[str, str]) -> dict[str, str]:
+def source_options(settings: Source, bootstrap: str, security: Mapping[str, str]) -> dict[str, str]:
     """The options of Spark's Kafka source."""
-    consumer = {**TUNED, **security, **settings.kafka, "bootstrap.servers": bootstrap}
+    consumer = {**CONSUMER_DEFAULTS, **security, **settings.kafka, "bootstrap.servers": bootstrap}
     return {
         **{f"kafka.{key}": value for key, value in consumer.items()},
         "subscribe": ",".join(settings.topics),

@@ -10,13 +10,13 @@ from typing import Any
 WITHIN = 60.0
 """Seconds in which the brokers answer, or the job fails and says so."""
 
-PAUSE = 0.5
+RETRY_PAUSE = 0.5
 """Seconds before it is tried again."""
 
-TRANSACTION = 15 * 60 * 1000
+TRANSACTION_TIMEOUT = 15 * 60 * 1000
 """The longest transaction that brokers allow unless told otherwise, in milliseconds."""
 
-LARGEST = 1_000_000_000
+MAX_MESSAGE_BYTES = 1_000_000_000
 """Bytes of a message, as many as there may be: the topic says what is too large, not we."""
 
 
@@ -35,7 +35,7 @@ class Publisher:
     def __init__(self, name: str, log: str, topic: str, client: Mapping[str, Any]) -> None:
         self.name = f"{name}-{log}"
         """The transactional id, and the group in which the numbers are committed."""
-        self.former = name
+        self.legacy_name = name
         """The same of versions that left out the log, so that jobs of one name were in each other's way."""
         self.log = log
         """Whose numbers these are: with another log they begin anew."""
@@ -44,7 +44,7 @@ class Publisher:
         self._too_large: Any = None
         """The error of a message that the topic does not take."""
 
-    def prepare(self) -> None:
+    def ensure_topic(self) -> None:
         """Create the topic when it is not there, with as many partitions and replicas as the brokers give."""
         from confluent_kafka import KafkaError
         from confluent_kafka.admin import AdminClient, NewTopic
@@ -70,28 +70,28 @@ class Publisher:
             except KafkaException as problem:
                 if self._too_large is not None:  # the transaction itself only says that some message did not arrive
                     raise KafkaException(self._too_large) from problem
-                if not _passing(problem.args[0]) or time.monotonic() > deadline:
+                if not _is_transient(problem.args[0]) or time.monotonic() > deadline:
                     raise
-                time.sleep(PAUSE)
+                time.sleep(RETRY_PAUSE)
 
     def _send(self, messages: Callable[[], Iterable[NumberedMessage]], number: int) -> None:
         """Try it once, with a producer of its own."""
         from confluent_kafka import TopicPartition
 
-        producer, consumer, done = self._opened(self.name)
+        producer, consumer, done = self._open(self.name)
         try:
-            if (done if done >= 0 else self._formerly()) > number:
+            if (done if done >= 0 else self._legacy_commit()) > number:
                 return
             producer.begin_transaction()
             for message in messages():
                 self._produce(producer, message)
             behind = [TopicPartition(self.topic, 0, number + 1, self.log)]
             producer.send_offsets_to_transaction(behind, consumer.consumer_group_metadata(), WITHIN)
-            producer.commit_transaction(TRANSACTION / 1000)
+            producer.commit_transaction(TRANSACTION_TIMEOUT / 1000)
         finally:
             consumer.close()
 
-    def _opened(self, name: str) -> tuple[Any, Any, int]:
+    def _open(self, name: str) -> tuple[Any, Any, int]:
         """A producer of that name, its group, and the number committed there for this log; -1 when there is none."""
         from confluent_kafka import Consumer, TopicPartition
 
@@ -105,9 +105,9 @@ class Publisher:
             raise
         return producer, consumer, done.offset if done.metadata == self.log else -1
 
-    def _formerly(self) -> int:
+    def _legacy_commit(self) -> int:
         """The number that a version committed which left out the log; only asked before there is a newer one."""
-        _, consumer, done = self._opened(self.former)
+        _, consumer, done = self._open(self.legacy_name)
         consumer.close()
         return done
 
@@ -118,10 +118,10 @@ class Publisher:
             {
                 **self.client,
                 "transactional.id": name,
-                "transaction.timeout.ms": TRANSACTION,
+                "transaction.timeout.ms": TRANSACTION_TIMEOUT,
                 "compression.type": "lz4",
                 "linger.ms": 50,
-                "message.max.bytes": LARGEST,
+                "message.max.bytes": MAX_MESSAGE_BYTES,
                 "on_delivery": self._delivered,
             }
         )
@@ -144,7 +144,7 @@ class Publisher:
                 producer.poll(0.1)
 
 
-def _passing(error: Any) -> bool:
+def _is_transient(error: Any) -> bool:
     """Whether an error goes away by itself: a group or a partition moves, a broker is away or does not know yet."""
     from confluent_kafka import KafkaError
 

@@ -25,7 +25,7 @@ DEFAULTS = {
 }
 
 
-def session(name: str, settings: Mapping[str, str]) -> SparkSession:
+def spark_session(name: str, settings: Mapping[str, str]) -> SparkSession:
     """The session; `spark-submit` has the last word on master and jars."""
     from pyspark.sql import SparkSession
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.settings import avro
-from spark_jobs.settings.reading import SettingsFindings, build, nearest
+from spark_jobs.settings.reading import SettingsFindings, build_settings, nearest
 
 JOBS = {
     "alerts": "Trucks that left their area, stand still or are silent; each incident once, into a topic.",
@@ -31,10 +31,10 @@ def read(written: Any, job: str = "", beside: Path = Path()) -> tuple[Any, list[
         return None, [f"job: there is no job {job or '(none named)'}{nearest(job, JOBS)}"]
     findings = SettingsFindings()
     try:
-        written = avro.inlined(written, beside)
+        written = avro.with_inlined_schema(written, beside)
     except (OSError, UnicodeDecodeError) as problem:
         findings.add("format.avro_schema", f"cannot be read: {problem}")
-    settings = build(_settings_class(job), {**written, "job": job}, "", findings)
+    settings = build_settings(_settings_class(job), {**written, "job": job}, "", findings)
     if settings is not None and not findings and hasattr(settings, "check"):
         findings.extend(settings.check())
     return settings, findings
@@ -44,13 +44,13 @@ def _settings_class(job: str) -> Any:
     return getattr(import_module(f"spark_jobs.settings.{job}"), f"{job.title()}Settings")
 
 
-def placed(settings: Any, folder: Path) -> Any:
+def with_default_paths(settings: Any, folder: Path) -> Any:
     """The settings with the places that the file leaves open, as kcluster fills them in before: in the job's folder."""
     filled: dict[str, Any] = {}
     if getattr(settings, "checkpoint", None) == "":
         filled["checkpoint"] = str(folder / "checkpoint")
     if getattr(settings, "dead_letters", None) == "":
-        filled["dead_letters"] = settings.letters
+        filled["dead_letters"] = settings.dead_letter_topic
     sink = getattr(settings, "sink", None)
     if sink and not sink.path:
         filled["sink"] = replace(sink, path=str(folder / "table"))

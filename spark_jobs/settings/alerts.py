@@ -9,7 +9,7 @@ from typing import Literal
 from spark_jobs.settings import ingest
 from spark_jobs.settings.common import Batch, RecordFormat, duration, milliseconds
 
-NEEDED = ("truck_id", "lat", "lon", "time")
+REQUIRED_COLUMNS = ("truck_id", "lat", "lon", "time")
 """The columns that a record must have, from `format.schema` or `columns`."""
 
 RULES = {
@@ -90,7 +90,7 @@ class Silent:
 
 
 @dataclass(frozen=True)
-class Handful(Batch):
+class AlertsBatch(Batch):
     """Batches whose positions fit into the driver."""
 
     max_records: int = 100_000
@@ -127,7 +127,7 @@ class AlertsSettings:
     """After that long without a word a truck is forgotten."""
     alerts: str = ""
     """The topic for the alerts; empty: the first topic's name and .alerts."""
-    batch: Handful = field(default_factory=Handful)
+    batch: AlertsBatch = field(default_factory=AlertsBatch)
     format: RecordFormat = field(
         default_factory=lambda: RecordFormat(
             schema={"truck_id": "string", "lat": "double", "lon": "double", "time": "timestamp"}
@@ -182,7 +182,7 @@ class AlertsSettings:
             yield "border_km: must be 0 or more"
         if self.standing and self.standing.metres <= 0:
             yield "standing.metres: must be more than 0"
-        for name in NEEDED:
+        for name in REQUIRED_COLUMNS:
             if name not in {*self.format.names, *self.columns}:
                 yield f"format.schema: {name} is missing; name it there, or say in columns how it is made"
 

@@ -60,7 +60,7 @@ class RecordFormat:
     @property
     def names(self) -> list[str]:
         """The columns that a record has."""
-        return avro.fields(self.avro_schema) if self.kind == "avro" else list(self.schema)
+        return avro.field_names(self.avro_schema) if self.kind == "avro" else list(self.schema)
 
     def check(self) -> Iterator[str]:
         """What does not fit together."""

@@ -35,16 +35,16 @@ class IngestSettings(Source):
     """The topic for records that do not fit; empty: the first topic's name and .dead-letters."""
 
     @property
-    def letters(self) -> str:
+    def dead_letter_topic(self) -> str:
         """Where the dead letters go."""
         return self.dead_letters or f"{self.topics[0]}.dead-letters"
 
     def check(self) -> Iterator[str]:
         """What does not fit together."""
         yield from super().check()
-        if self.letters in self.topics:
-            yield f"dead_letters: {self.letters} is one of the topics that are read"
-        known = {*self.known(), "_date"}
+        if self.dead_letter_topic in self.topics:
+            yield f"dead_letters: {self.dead_letter_topic} is one of the topics that are read"
+        known = {*self.column_names(), "_date"}
         for name in self.sink.partition_by:
             if name not in known:
                 yield f"sink.partition_by: there is no column {name}; there are: {', '.join(sorted(known))}"

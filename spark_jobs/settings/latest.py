@@ -52,7 +52,7 @@ class LatestSettings(Source):
         yield from duration("forget", self.forget)
         if "://" in self.sink.path:
             yield f"sink.path: {self.sink.path} is no folder of the machine where the driver runs"
-        known = self.known()
+        known = self.column_names()
         for key in ("id", "lat", "lon", "time", "speed"):
             name = getattr(self.fields, key)
             if name not in known and (name or key != "speed"):

@@ -10,7 +10,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from datetime import date
 from typing import Any
 
-NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+TYPE_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 class SettingsFindings(list[str]):
@@ -28,7 +28,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else f"; there are: {', '.join(known)}"
 
 
-def build(kind: Any, written: Any, where: str, findings: SettingsFindings) -> Any:
+def build_settings(kind: Any, written: Any, where: str, findings: SettingsFindings) -> Any:
     """An instance of the dataclass from a mapping; None where something is wrong."""
     if not isinstance(written, dict):
         findings.add(where or "the file", "must hold keys and values")
@@ -49,7 +49,7 @@ def build(kind: Any, written: Any, where: str, findings: SettingsFindings) -> An
 def _value(kind: Any, written: Any, where: str, findings: SettingsFindings) -> Any:
     """The value of one key, or a finding."""
     if is_dataclass(kind):
-        return build(kind, written, f"{where}.", findings)
+        return build_settings(kind, written, f"{where}.", findings)
     origin = typing.get_origin(kind)
     if origin is typing.Literal:
         return _one_of(typing.get_args(kind), written, where, findings)
@@ -87,7 +87,7 @@ def _plain(kind: Any, written: Any, where: str, findings: SettingsFindings) -> A
     written = _text(written) if kind is str else written
     fits = isinstance(written, kind) or (kind is float and isinstance(written, int))
     if not fits or (isinstance(written, bool) and kind is not bool):
-        findings.add(where, f"must be {NAMES[kind]}, not {written!r}")
+        findings.add(where, f"must be {TYPE_NAMES[kind]}, not {written!r}")
     return written
 
 

@@ -12,7 +12,13 @@ from spark_jobs.settings.common import REASONS, Batch, RecordFormat, check_name,
 INSTANT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)?)?")
 
 _CODECS = {f"{what}.{kind}" for what in ("key", "value") for kind in ("serializer", "deserializer")}
-FIXED = _CODECS | {"group.id", "auto.offset.reset", "enable.auto.commit", "interceptor.classes", "bootstrap.servers"}
+RESERVED_CONSUMER_KEYS = _CODECS | {
+    "group.id",
+    "auto.offset.reset",
+    "enable.auto.commit",
+    "interceptor.classes",
+    "bootstrap.servers",
+}
 """Settings of the consumer that are Spark's own, or that would tell nobody anything."""
 
 
@@ -58,10 +64,10 @@ class Source:
             yield f"start: {self.start} is neither earliest nor latest nor an instant such as 2026-11-18T06:00:00Z"
         yield from self._names()
         for key in self.kafka:
-            if key in FIXED:
+            if key in RESERVED_CONSUMER_KEYS:
                 yield f"kafka.{key}: Spark does not let this be set"
 
-    def known(self) -> set[str]:
+    def column_names(self) -> set[str]:
         """The columns that there are."""
         return {*self.format.names, *self.columns}
 

@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient
 
 from kcluster.clients.processes import Process, left_after
 from spark_jobs import settings
-from spark_jobs.fleet.alerts import Office, described
+from spark_jobs.fleet.alerts import AlertsRunner, alert_record
 from spark_jobs.fleet.incidents import Alert, Fix, IncidentTracker
 from spark_jobs.runtime.checkpoint_state import CheckpointState
 from spark_jobs.runtime.folder import Folder
@@ -233,9 +233,9 @@ def test_a_step_that_was_cut_off_anywhere_is_told_once(
     assert findings == []
     client = {"bootstrap.servers": kraft.bootstrap}
 
-    def office() -> Office:
+    def office() -> AlertsRunner:
         """What a new process begins with."""
-        begun = Office(asked, CheckpointState(Folder(spark, str(tmp_path)), "alerts"), client)
+        begun = AlertsRunner(asked, CheckpointState(Folder(spark, str(tmp_path)), "alerts"), client)
         begun.open()
         return begun
 
@@ -254,7 +254,7 @@ def test_a_step_that_was_cut_off_anywhere_is_told_once(
     assert alerts() == []
     with monkeypatch.context() as patch:
         begun = office()
-        patch.setattr(Office, "publish", crash)  # written down and not told
+        patch.setattr(AlertsRunner, "publish", crash)  # written down and not told
         with pytest.raises(CrashError):
             begun.take(batch(spark, one, two), 0)
     assert alerts() == []
@@ -284,7 +284,7 @@ def test_an_alert_says_in_words_what_happened() -> None:
     watch = IncidentTracker(asked)
     watch.take([("t", 0, [(0, *FAR)])], Counter(), more=False)
     (alert,) = watch.quiet(6_000)
-    assert described(alert) == {
+    assert alert_record(alert) == {
         "id": "t|area|0",
         "event": "began",
         "kind": "area",

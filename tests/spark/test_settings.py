@@ -77,14 +77,14 @@ spark: {spark.cores.max: 1, spark.memory.fraction: 0.5}
 
 
 def test_places_that_a_file_leaves_open_are_in_the_jobs_folder_when_kcluster_fills_in_none(tmp_path: Path) -> None:
-    placed = settings.placed(settings.read(GOOD)[0], tmp_path)
+    placed = settings.with_default_paths(settings.read(GOOD)[0], tmp_path)
     assert (placed.checkpoint, placed.sink.path) == (f"{tmp_path}/checkpoint", f"{tmp_path}/table")
     assert placed.dead_letters == "t.dead-letters"
     given = {"checkpoint": "hdfs://c", "sink": {"path": "hdfs://t"}, "dead_letters": "d"}
     told = settings.read({**GOOD, **given})[0]
-    assert settings.placed(told, tmp_path) == told
+    assert settings.with_default_paths(told, tmp_path) == told
     trucks = settings.read({"job": "trucks"})[0]
-    assert settings.placed(trucks, tmp_path) == trucks
+    assert settings.with_default_paths(trucks, tmp_path) == trucks
 
 
 RECORD = '{"type":"record","name":"r","fields":[{"name":"id","type":"string"},{"name":"next","type":["null","r"]}]}'

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from spark_jobs import settings
-from spark_jobs.fleet.simulation import FAULTS, TOWNS, distance, reports, spoilt
+from spark_jobs.fleet.simulation import FAULTS, TOWNS, corrupted, distance, reports
 from tests import progress
 from tests.integration.conftest import Live
 
@@ -67,7 +67,7 @@ def test_the_wished_share_of_records_is_faulty_in_every_way() -> None:
     sound, faulty = dict(enumerate(some(20_000))), some(20_000, faulty=0.05)
     spoiled = [(sound[number][1].decode(), value.decode()) for number, (_, value) in enumerate(faulty)]
     kinds = Counter(
-        fault for before, after in spoiled if before != after for fault in FAULTS if spoilt(before, fault) == after
+        fault for before, after in spoiled if before != after for fault in FAULTS if corrupted(before, fault) == after
     )
     assert set(kinds) == set(FAULTS)
     assert 800 < kinds.total() < 1200

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from spark_jobs.settings import ingest
 
 
-def of(spark: SparkSession, settings: ingest.SinkSettings, folder: Folder) -> Sink:
+def make_sink(spark: SparkSession, settings: ingest.SinkSettings, folder: Folder) -> Sink:
     """The sink that a job's file asks for."""
     made: Sink = getattr(_module(settings), f"{settings.format.title()}Table")(spark, settings, folder)
     return made
 
 
-def needs(settings: ingest.SinkSettings) -> dict[str, str]:
+def spark_settings(settings: ingest.SinkSettings) -> dict[str, str]:
     """The settings of Spark without which it does not know the format."""
-    return dict(_module(settings).needs(settings))
+    return dict(_module(settings).spark_settings(settings))
 
 
 def _module(settings: ingest.SinkSettings):  # type: ignore[no-untyped-def]  # a module has no type that says what is in it

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Mark:
+class LastCommit:
     """What a table says of the last batch that it holds."""
 
     checkpoint: str
@@ -41,11 +41,11 @@ class Sink(ABC):
         self.folder = folder
 
     @abstractmethod
-    def prepare(self, columns: StructType) -> None:
+    def ensure_table(self, columns: StructType) -> None:
         """Have a table that takes rows with these columns."""
 
     @abstractmethod
-    def newest(self) -> Mark | None:
+    def last_commit(self) -> LastCommit | None:
         """The last batch of which the table itself knows; None when it knows of none."""
 
     @abstractmethod
@@ -60,6 +60,6 @@ class Sink(ABC):
     def rows(self) -> DataFrame | None:
         """Where each row came from, of the table as it is now and stays while it is counted; None of an empty one."""
 
-    def slices(self, rows: DataFrame) -> DataFrame:
+    def coalesced(self, rows: DataFrame) -> DataFrame:
         """The rows in as many pieces as there are to be files: fewer and larger ones."""
         return rows.coalesce(self.settings.files_per_batch or rows.sparkSession.sparkContext.defaultParallelism)

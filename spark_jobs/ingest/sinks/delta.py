@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs.ingest.sinks.base import Mark
-from spark_jobs.ingest.sinks.lake import Lake
+from spark_jobs.ingest.sinks.base import LastCommit
+from spark_jobs.ingest.sinks.lake import TransactionalSink
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spark_jobs.settings import ingest
 
 
-def needs(_: ingest.SinkSettings) -> dict[str, str]:
+def spark_settings(_: ingest.SinkSettings) -> dict[str, str]:
     """Delta's words in SQL and its catalog; few tasks for its log, which is small beside the data."""
     return {
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -24,7 +24,7 @@ def needs(_: ingest.SinkSettings) -> dict[str, str]:
     }
 
 
-class DeltaTable(Lake):
+class DeltaTable(TransactionalSink):
     """A folder with a `_delta_log`."""
 
     @property
@@ -36,13 +36,13 @@ class DeltaTable(Lake):
         """Create the table; new columns come with the rows that have them."""
         folders = ", ".join(map(_quoted, self.settings.partition_by))
         partitioned = f"partitioned by ({folders})" if folders else ""
-        told = self.java(columns).toDDL()
-        self.spark.sql(f"create table if not exists {self.name} ({told}) using delta {partitioned}")
+        ddl = self.java(columns).toDDL()
+        self.spark.sql(f"create table if not exists {self.name} ({ddl}) using delta {partitioned}")
 
-    def newest(self) -> Mark | None:
+    def last_commit(self) -> LastCommit | None:
         """The last batch of the history; somebody else may have written after it, such as OPTIMIZE."""
-        told = self._history("limit 1")
-        return _mark(told) or (_mark(self._history("")) if told else None)
+        newest = self._history("limit 1")
+        return _newest_mark(newest) or (_newest_mark(self._history("")) if newest else None)
 
     def append(self, rows: DataFrame, checkpoint: str, number: int) -> None:
         """Add the rows; Delta leaves out what has a number that it knows of this checkpoint."""
@@ -60,8 +60,8 @@ class DeltaTable(Lake):
     def _history(self, how_much: str) -> list[Any]:
         if not self.folder.exists("_delta_log"):
             return []
-        told = self.spark.sql(f"describe history {self.name} {how_much}")
-        return told.select("version", "userMetadata", "operationMetrics").collect()
+        history = self.spark.sql(f"describe history {self.name} {how_much}")
+        return history.select("version", "userMetadata", "operationMetrics").collect()
 
 
 def _quoted(name: str) -> str:
@@ -69,12 +69,12 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _mark(history: list[Any]) -> Mark | None:
+def _newest_mark(history: list[Any]) -> LastCommit | None:
     """The newest mark of ours, of commits from new to old."""
     for commit in history:
         try:
-            told = json.loads(commit["userMetadata"])
-            return Mark(told["checkpoint"], told["batch"], int(commit["operationMetrics"]["numOutputRows"]))
+            mark = json.loads(commit["userMetadata"])
+            return LastCommit(mark["checkpoint"], mark["batch"], int(commit["operationMetrics"]["numOutputRows"]))
         except (TypeError, ValueError, KeyError):  # a commit of somebody else
             continue
     return None

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs.ingest.sinks.base import Mark
-from spark_jobs.ingest.sinks.lake import Lake
+from spark_jobs.ingest.sinks.base import LastCommit
+from spark_jobs.ingest.sinks.lake import TransactionalSink
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,12 +29,12 @@ PROPERTIES = {
 }
 
 
-def needs(_: ingest.SinkSettings) -> dict[str, str]:
+def spark_settings(_: ingest.SinkSettings) -> dict[str, str]:
     """Nothing: Iceberg knows tables by their paths without a catalog."""
     return {}
 
 
-class IcebergTable(Lake):
+class IcebergTable(TransactionalSink):
     """A folder with `metadata` and `data`."""
 
     def create(self, columns: StructType) -> None:
@@ -52,17 +52,17 @@ class IcebergTable(Lake):
             spec = spec.identity(name)
         self._tables().create(schema, spec.build(), PROPERTIES, self.folder.path)
 
-    def newest(self) -> Mark | None:
+    def last_commit(self) -> LastCommit | None:
         """The last batch among the snapshots; somebody else may have written after it, such as a compaction."""
         for snapshot in self._snapshots():
             summary = snapshot.summary()
             if (batch := summary.get(BATCH)) is not None:
-                return Mark(summary.get(CHECKPOINT), int(batch), int(summary.get("added-records") or 0))
+                return LastCommit(summary.get(CHECKPOINT), int(batch), int(summary.get("added-records") or 0))
         return None
 
     def append(self, rows: DataFrame, checkpoint: str, number: int) -> None:
         """Add the rows, unless the newest snapshot of ours is of this very batch."""
-        mark = self.newest()
+        mark = self.last_commit()
         if mark and (mark.checkpoint, mark.batch) == (checkpoint, number):
             return
         compression = {"none": "uncompressed"}.get(self.settings.compression, self.settings.compression)
@@ -70,7 +70,7 @@ class IcebergTable(Lake):
             f"snapshot-property.{CHECKPOINT}": checkpoint,
             f"snapshot-property.{BATCH}": str(number),
             "compression-codec": compression,
-            # As many files as slices and folders: no shuffle, no sort.
+            # As many files as coalesced and folders: no shuffle, no sort.
             "distribution-mode": "none",
             "fanout-enabled": "true",
         }

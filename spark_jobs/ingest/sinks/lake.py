@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-class Lake(Sink):
+class TransactionalSink(Sink):
     """A table of a format that commits."""
 
     @abstractmethod
@@ -24,7 +24,7 @@ class Lake(Sink):
     def append(self, rows: DataFrame, checkpoint: str, number: int) -> None:
         """Add the rows of a batch in one commit that is marked with it, unless there is one."""
 
-    def prepare(self, columns: StructType) -> None:
+    def ensure_table(self, columns: StructType) -> None:
         """What the format cannot hold is said now, and not by the first batch."""
         from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
         from pyspark.errors import PySparkException
@@ -35,12 +35,14 @@ class Lake(Sink):
         try:
             self.create(free)
         except (PySparkException, Py4JJavaError) as problem:
-            raise RefusedJobError(f"the table cannot be made: {_told(problem)}", "correct the job's file") from problem
+            raise RefusedJobError(
+                f"the table cannot be made: {_first_line(problem)}", "correct the job's file"
+            ) from problem
 
     def write(self, rows: DataFrame, checkpoint: str, number: int) -> CommittedBatch:
         """Commit the rows, and ask the table how many they are: a run before may have been the one that wrote them."""
-        self.append(self.slices(rows), checkpoint, number)
-        mark = self.newest()
+        self.append(self.coalesced(rows), checkpoint, number)
+        mark = self.last_commit()
         if mark is None or (mark.checkpoint, mark.batch) != (checkpoint, number):
             raise RefusedJobError(
                 f"the table {self.folder.path} does not tell of batch {number}, which it was given",
@@ -57,7 +59,7 @@ class Lake(Sink):
         return jvm.org.apache.spark.sql.types.DataType.fromJson(columns.json())
 
 
-def _told(problem: Exception) -> str:
+def _first_line(problem: Exception) -> str:
     """What an error says, without the name of its class and where it was."""
     lines = [line.strip() for line in str(problem).splitlines()]
     lines = [line for line in lines if line and not line.startswith("An error occurred while calling")]

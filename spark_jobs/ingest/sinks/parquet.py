@@ -10,8 +10,8 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs.ingest.batch_journal import OWN, STAGED
-from spark_jobs.ingest.sinks.base import CommittedBatch, Mark, Sink
+from spark_jobs.ingest.batch_journal import JOB_FOLDER, STAGED
+from spark_jobs.ingest.sinks.base import CommittedBatch, LastCommit, Sink
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spark_jobs.settings import ingest
 
 
-def needs(_: ingest.SinkSettings) -> dict[str, str]:
+def spark_settings(_: ingest.SinkSettings) -> dict[str, str]:
     """Nothing: Spark knows Parquet."""
     return {}
 
@@ -28,18 +28,18 @@ def needs(_: ingest.SinkSettings) -> dict[str, str]:
 class ParquetTable(Sink):
     """Files in folders."""
 
-    def prepare(self, columns: StructType) -> None:
+    def ensure_table(self, columns: StructType) -> None:
         """Nothing: each file has its own columns."""
 
-    def newest(self) -> Mark | None:
+    def last_commit(self) -> LastCommit | None:
         """Files know nothing of batches."""
         return None
 
     def write(self, rows: DataFrame, _checkpoint: str, number: int) -> CommittedBatch:
         """Write the rows beside the table."""
         here = f"{STAGED}/{number}"
-        writer = self.slices(rows).write.mode("overwrite").partitionBy(*self.settings.partition_by)
-        writer.option("compression", self.settings.compression).parquet(self.folder.within(here))
+        writer = self.coalesced(rows).write.mode("overwrite").partitionBy(*self.settings.partition_by)
+        writer.option("compression", self.settings.compression).parquet(self.folder.path_of(here))
         staged = [name for name in self.folder.files(here) if name.endswith(".parquet")]
         files = [[name, _place(name.removeprefix(f"{here}/"), number, part)] for part, name in enumerate(staged)]
         return CommittedBatch(self._count(staged), files)
@@ -51,20 +51,20 @@ class ParquetTable(Sink):
 
     def rows(self) -> DataFrame | None:
         """Of all files that are in place."""
-        files = [name for name in self.folder.files("") if is_row(name)]
+        files = [name for name in self.folder.files("") if is_row_file(name)]
         if not files:
             return None
         reader = self.spark.read.schema("_topic string, _partition int, _offset long")
-        return reader.option("recursiveFileLookup", "true").parquet(*map(self.folder.within, files))
+        return reader.option("recursiveFileLookup", "true").parquet(*map(self.folder.path_of, files))
 
     def _count(self, files: list[str]) -> int:
         """How many rows the files hold, by their footers."""
-        return self.spark.read.parquet(*map(self.folder.within, files)).count() if files else 0
+        return self.spark.read.parquet(*map(self.folder.path_of, files)).count() if files else 0
 
 
-def is_row(name: str) -> bool:
+def is_row_file(name: str) -> bool:
     """Whether a file of a table's folder holds rows; `_date=...` is a folder of rows as any other."""
-    return name.endswith(".parquet") and not name.startswith(f"{OWN}/")
+    return name.endswith(".parquet") and not name.startswith(f"{JOB_FOLDER}/")
 
 
 def _place(name: str, number: int, part: int) -> str:

@@ -12,7 +12,7 @@ import pytest
 from spark_jobs import settings
 from spark_jobs.ingest import batch_journal, prechecks, sinks
 from spark_jobs.runtime import checkpoint_owner
-from spark_jobs.runtime.error_causes import RefusedJobError, cause
+from spark_jobs.runtime.error_causes import RefusedJobError, known_cause
 from spark_jobs.runtime.folder import Folder
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def check(spark: SparkSession, place: Path, **more: Any) -> str:
     read, wrong = settings.read({**GOOD, **more})
     assert not wrong
     try:
-        sink = sinks.of(spark, read.sink, Folder(spark, str(place / "table")))
+        sink = sinks.make_sink(spark, read.sink, Folder(spark, str(place / "table")))
         prechecks.check(spark, read, sink, Folder(spark, str(place / "checkpoint")))
     except RefusedJobError as problem:
         return str(problem) if problem.advice else "refused without a way out"
@@ -76,7 +76,7 @@ def test_columns_may_come_when_the_file_says_so_and_never_go_or_change(spark: Sp
 
 def test_a_table_and_a_checkpoint_that_do_not_belong_together_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     table, checkpoint = Folder(spark, str(tmp_path / "table")), tmp_path / "checkpoint"
-    table.save(batch_journal.description(0), {"first": 0, "batch": 0, "checkpoint": "one", "files": []})
+    table.save(batch_journal.description_file(0), {"first": 0, "batch": 0, "checkpoint": "one", "files": []})
     assert check(spark, tmp_path) == "the sink holds batches up to 0 of another checkpoint"
     for folder in ("offsets", "commits"):
         (checkpoint / folder).mkdir(parents=True)
@@ -137,9 +137,9 @@ def test_a_folder_with_files_of_others_is_no_sink(spark: SparkSession, tmp_path:
 
 def test_causes_are_one_line_with_the_way_out() -> None:
     java = "java.lang.Exception: aborted\n\tat org.x\nCaused by: java.io.IOException: No space left on device\n"
-    assert cause(java)[0] == "the disk is full (Caused by: java.io.IOException: No space left on device)"
+    assert known_cause(java)[0] == "the disk is full (Caused by: java.io.IOException: No space left on device)"
     python = 'Traceback (most recent call last):\n  File "x"\n    y\nspark_jobs.causes.Refused: why\n'
-    assert cause(f"[FOREACH] Return Message: {python}\nat z")[0] == "why"
+    assert known_cause(f"[FOREACH] Return Message: {python}\nat z")[0] == "why"
 
 
 def test_a_file_that_is_damaged_below_its_checksum_is_named(spark: SparkSession, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_file_that_is_damaged_below_its_checksum_is_named(spark: SparkSession,
     (tmp_path / "checkpoint" / "metadata").write_text('{"id": "two"}')
     with pytest.raises(Exception, match="ChecksumException") as problem:
         check(spark, tmp_path)
-    meaning, advice = cause(str(problem.value))
+    meaning, advice = known_cause(str(problem.value))
     assert meaning.startswith("a file of the checkpoint or of the table is damaged (")
     assert f"{tmp_path}/checkpoint/metadata" in meaning
     assert "\n" not in meaning
@@ -156,7 +156,7 @@ def test_a_file_that_is_damaged_below_its_checksum_is_named(spark: SparkSession,
 
 def test_folders_that_hosts_do_not_share_rightly_are_named() -> None:
     task = "Job aborted: Lost task 0.3: java.io.IOException: Mkdirs failed to create file:/lake/t (exists=false)"
-    assert cause(task)[0].startswith("executors may not write where the driver may (")
-    assert cause("[UNABLE_TO_INFER_SCHEMA] Unable to infer schema for Parquet.")[0].startswith(
+    assert known_cause(task)[0].startswith("executors may not write where the driver may (")
+    assert known_cause("[UNABLE_TO_INFER_SCHEMA] Unable to infer schema for Parquet.")[0].startswith(
         "the driver does not see the files that executors wrote ("
     )

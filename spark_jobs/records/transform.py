@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sql
 
-from spark_jobs.ingest import parsing
+from spark_jobs.records import parsing
 from spark_jobs.settings.common import EMPTY, NO_NUMBER, NOT_UTF8, UNKNOWN_FIELDS, UNREADABLE
 
 if TYPE_CHECKING:
@@ -21,18 +21,20 @@ if TYPE_CHECKING:
 COORDINATES = ("_topic", "_partition", "_offset", "_timestamp")
 """Where a row came from: the columns by which the audit knows each record."""
 
-KAFKA = "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int"
+KAFKA_COLUMNS = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int"
+)
 """The columns of a record as Spark reads it."""
 
 _BROKEN = "_broken"
 
 
-def judged(records: DataFrame, settings: ingest.IngestSettings | latest.LatestSettings) -> DataFrame:
+def with_reasons(records: DataFrame, settings: ingest.IngestSettings | latest.LatestSettings) -> DataFrame:
     """Each record with its columns and the `_reason` why it is a dead letter; null for a row."""
-    return opened(records, settings).withColumn("_reason", _reason(settings.format, settings.rules))
+    return with_columns(records, settings).withColumn("_reason", _reason(settings.format, settings.rules))
 
 
-def opened(records: DataFrame, settings: ingest.IngestSettings | latest.LatestSettings) -> DataFrame:
+def with_columns(records: DataFrame, settings: ingest.IngestSettings | latest.LatestSettings) -> DataFrame:
     """Each record with its columns, also those that the file computes."""
     frame = _parts(records, settings.format)
     for name, expression in settings.columns.items():
@@ -52,9 +54,9 @@ def dead_letters(judged: DataFrame) -> DataFrame:
     return judged.where("_reason is not null").select("_reason", "_key", "_value", *COORDINATES)
 
 
-def dated(letters: DataFrame) -> DataFrame:
+def with_text_timestamps(dead_letters: DataFrame) -> DataFrame:
     """Dead letters with their time as text: Python knows no year after 9999, and a wrong clock may tell one."""
-    return letters.withColumn("_timestamp", sql.date_format("_timestamp", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"))
+    return dead_letters.withColumn("_timestamp", sql.date_format("_timestamp", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"))
 
 
 def _parts(records: DataFrame, form: RecordFormat) -> DataFrame:
@@ -69,9 +71,9 @@ def _parts(records: DataFrame, form: RecordFormat) -> DataFrame:
     ]
     if form.kind == "raw":
         return records.select(sql.col("key"), sql.col("value"), *own)
-    return records.select(parsing.parsed(form).alias(parsing.PARSED), *own).select(
+    return records.select(parsing.parse(form).alias(parsing.PARSED), *own).select(
         *(parsing.field(form, name) for name in form.names),
-        parsing.broken(form).alias(_BROKEN),
+        parsing.unreadable(form).alias(_BROKEN),
         *(sql.col(name) for name in (*COORDINATES, "_key", "_value")),
     )
 

@@ -18,9 +18,9 @@ HOLD = """\
 import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from spark_jobs import alone
-alone.in_folder(Path(sys.argv[2]), "one")
-alone.on_checkpoint("file:" + sys.argv[2] + "/checkpoint")
+from spark_jobs.runtime import process_lock
+process_lock.lock_folder(Path(sys.argv[2]), "one")
+process_lock.lock_checkpoint("file:" + sys.argv[2] + "/checkpoint")
 print("held", flush=True)
 time.sleep(600)
 """

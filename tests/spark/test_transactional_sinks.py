@@ -43,7 +43,7 @@ def ready_sink(spark: SparkSession, place: Path, schema: dict[str, str], **sink:
     """The sink of a job with this file that may begin."""
     read, wrong = settings.read({"job": "ingest", "topics": ["t"], "format": {"schema": schema}, "sink": sink})
     assert not wrong
-    made = sinks.of(spark, read.sink, Folder(spark, str(place / "table")))
+    made = sinks.make_sink(spark, read.sink, Folder(spark, str(place / "table")))
     prechecks.check(spark, read, made, Folder(spark, str(place / "checkpoint")))
     return made
 

@@ -18,7 +18,7 @@ class TopicReader:
     def __init__(self, job: str, client: Mapping[str, Any]) -> None:
         self.client = {**client, "group.id": f"kcluster-job-{job}", "enable.auto.commit": False}
 
-    def letters(self, topic: str) -> Iterator[dict[str, str]]:
+    def dead_letter_headers(self, topic: str) -> Iterator[dict[str, str]]:
         """The headers of each dead letter in a topic."""
         with self._consumer("read_committed") as consumer:
             for partition in _partitions(consumer, topic):
@@ -27,12 +27,12 @@ class TopicReader:
                     # Of others who write there a header may be any bytes.
                     yield {name: (value or b"").decode(errors="replace") for name, value in message.headers() or ()}
 
-    def shortened(self, topic: str) -> bool:
+    def is_truncated(self, topic: str) -> bool:
         """Whether a topic no longer has all that was ever in it."""
         with self._consumer("read_committed") as consumer:
             return any(_ends(consumer, topic, partition)[0] for partition in _partitions(consumer, topic))
 
-    def held(self, topic: str, partition: int, wanted: OffsetSet, isolation: str) -> tuple[int, OffsetSet]:
+    def existing(self, topic: str, partition: int, wanted: OffsetSet, isolation: str) -> tuple[int, OffsetSet]:
         """The first offset that a partition still has, and which of the wanted offsets hold a record."""
         found = OffsetSet()
         with self._consumer(isolation) as consumer:
@@ -46,7 +46,7 @@ class TopicReader:
                         found.add(message.offset())
         return low, found
 
-    def ids(self, names: Sequence[str]) -> dict[str, str]:
+    def topic_ids(self, names: Sequence[str]) -> dict[str, str]:
         """The id that each topic got when it was created; none of one that is not there, or that brokers gave none."""
         from confluent_kafka import KafkaError, KafkaException, TopicCollection, Uuid
         from confluent_kafka.admin import AdminClient
@@ -59,9 +59,9 @@ class TopicReader:
             except KafkaException as problem:
                 if problem.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                     raise
-        return {name: str(told) for name, told in found.items() if told not in (None, Uuid(0, 0))}
+        return {name: str(topic_id) for name, topic_id in found.items() if topic_id not in (None, Uuid(0, 0))}
 
-    def gone(self, reached: dict[str, dict[str, int]]) -> list[str]:
+    def deleted_ranges(self, reached: dict[str, dict[str, int]]) -> list[str]:
         """What is deleted of what would be read next, in words."""
         with self._consumer("read_uncommitted") as consumer:
             places = [(topic, int(number), at) for topic, ends in reached.items() for number, at in ends.items()]

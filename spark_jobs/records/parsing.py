@@ -28,7 +28,7 @@ _NUMBER, _BYTES = 4127906831, b"\xe7\x0b\x91\x5d\x2c\xf3\x68\xa4"
 """The marks of JSON and of Avro: nobody writes them by chance."""
 
 
-def parsed(form: RecordFormat) -> Column:
+def parse(form: RecordFormat) -> Column:
     """What becomes `_parsed`: the only call of a parser."""
     text = sql.col("value").cast("string")
     options = {**form.options, "mode": "PERMISSIVE"}
@@ -50,7 +50,7 @@ def field(form: RecordFormat, name: str) -> Column:
     return _record(form).getField(name).alias(name)
 
 
-def broken(form: RecordFormat) -> Column:
+def unreadable(form: RecordFormat) -> Column:
     """Whether the record is none, or not whole, or not all there is."""
     # Blanks and `null` are no record, and nothing that Spark calls corrupt.
     flaws = [_record(form).isNull()]
