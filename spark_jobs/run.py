@@ -1,10 +1,10 @@
-"""The way in: runs the job that a file describes.
+"""Entry point of every job: runs the job that a file describes.
 
 spark-submit --jars KAFKA_CONNECTOR_JARS spark_jobs/run.py FILE --bootstrap HOST:PORT [--once] [--folder FOLDER]
 spark-submit --jars ... spark_jobs/run.py FILE --bootstrap HOST:PORT --folder FOLDER --audit  # writes audit.json
-python spark_jobs/run.py FILE --check        # what is wrong with the file, as JSON; without Spark
+python spark_jobs/run.py FILE --check        # findings in the file as JSON; without Spark
 
-Without kcluster what the file leaves open is in FOLDER, ./NAME unless it is said: the checkpoint, and the table.
+Without kcluster, checkpoint and table default to folders in FOLDER, which defaults to ./NAME.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from spark_jobs.runtime.error_causes import RefusedJobError, meaning_and_advice 
 from spark_jobs.runtime.job_dir import JobDir  # noqa: E402
 
 MODULES = {"ingest": "ingest.job", "latest": "fleet.latest", "alerts": "fleet.alerts", "trucks": "fleet.trucks"}
-"""The module of each job below `spark_jobs`; imported only when it runs, because not every job needs Spark."""
+"""The module of each job below `spark_jobs`; imported on demand, because not every job needs Spark."""
 
 
 def main() -> int:
-    """Run the job, and write down how it ended."""
+    """Run, audit or check a job; returns the exit code: 2 for a file with findings."""
     arguments = _arguments()
     read, findings = settings.read(_yaml(arguments.file), arguments.job, arguments.beside or arguments.file.parent)
     if arguments.check:
@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def _audit(read: Any, arguments: argparse.Namespace) -> int:
-    """Audit the job; 0 when it balances, 4 when it does not, 1 when nobody could tell."""
+    """Audit the job; 0 when all records are accounted for, 4 when not, 1 when the audit failed."""
     from spark_jobs.ingest import audit
 
     try:
@@ -60,10 +60,10 @@ def _audit(read: Any, arguments: argparse.Namespace) -> int:
 
 
 def _run(read: Any, arguments: argparse.Namespace) -> int:
-    """Run the job; 0 when it ended well, 1 when it failed, 7 when it runs already."""
+    """Run the job; 0 when it finished or was stopped, 1 when it failed, 7 when it is already running."""
     try:
         process_lock.lock_folder(arguments.folder, read.name)
-    except RefusedJobError as problem:  # what stands in the folder is of the other one
+    except RefusedJobError as problem:  # state.json belongs to the running job
         print(f"{problem}: {problem.advice}", file=sys.stderr)
         return 7
     job_dir = JobDir(arguments.folder)
@@ -73,7 +73,7 @@ def _run(read: Any, arguments: argparse.Namespace) -> int:
         state = import_module(f"spark_jobs.{MODULES[read.job]}").run(
             read, arguments.bootstrap, job_dir, once=arguments.once
         )
-    except Exception as problem:  # whatever ends a job is told in one line; the whole of it goes to the log
+    except Exception as problem:  # every failure becomes one line in state.json; the log has the traceback
         traceback.print_exc()
         meaning, advice = meaning_and_advice(problem)
         job_dir.write_end("failed", cause=meaning, advice=advice)
@@ -85,13 +85,13 @@ def _run(read: Any, arguments: argparse.Namespace) -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
-    parser.add_argument("--job", default="", help="the job, when the file does not name it")
+    parser.add_argument("--job", default="", help="the job, where the file does not name it")
     parser.add_argument("--bootstrap", default="localhost:9092")
-    parser.add_argument("--once", action="store_true", help="read what is there, then end")
-    parser.add_argument("--folder", type=Path, help="where the job reports to; one of its name")
-    parser.add_argument("--audit", action="store_true", help="only look whether what the job read is all there")
+    parser.add_argument("--once", action="store_true", help="read all records present at the start, then end")
+    parser.add_argument("--folder", type=Path, help="the job directory; default: ./NAME")
+    parser.add_argument("--audit", action="store_true", help="only audit what the job has read")
     parser.add_argument("--check", action="store_true", help="only check the file")
-    parser.add_argument("--beside", type=Path, help="where files are that the file names; its own folder")
+    parser.add_argument("--beside", type=Path, help="the folder of files that the file names; default: its own")
     return parser.parse_args()
 
 

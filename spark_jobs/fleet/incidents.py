@@ -1,8 +1,8 @@
-"""What happens to trucks: from their positions to incidents, each of which begins once and ends at most once.
+"""From positions to incidents, each of which starts once and ends at most once; pure, without Spark and Kafka.
 
-Positions are kept until the watermark has passed them, and then looked at truck by truck in the order of their event
-time. So it does not matter in which order they came, nor how they were cut into batches: the same positions give the
-same incidents with the same ids. What comes when the watermark has passed already is late: counted and left out.
+Positions wait until the watermark has passed them, and are then evaluated for each truck in the order of event time. So
+neither the order of arrival nor the cut into batches matters: the same positions give the same incidents with the same
+ids. Positions older than the watermark are late: counted and skipped.
 """
 
 from __future__ import annotations
@@ -21,49 +21,49 @@ if TYPE_CHECKING:
 Kind = Literal["area", "standing", "silent"]
 
 Fix = tuple[int, float, float]
-"""When, in milliseconds, and where: latitude and longitude."""
+"""Event time in milliseconds, latitude, longitude."""
 
 
 @dataclass(frozen=True)
 class Alert:
-    """An incident began, or it ended."""
+    """The start or the end of an incident."""
 
     truck: str
     kind: Kind
     began: int
     ended: int | None
     fix: Fix
-    """Where the truck was when that was known."""
+    """The position with which it was detected."""
     km: float = 0.0
-    """How far outside its area it was."""
+    """Kilometres outside the area."""
 
     @property
     def incident(self) -> str:
-        """The same for the beginning and the end, and whoever works it out."""
+        """The id of the incident: the same for start and end, and in every run."""
         return f"{self.truck}|{self.kind}|{self.began}"
 
 
 @dataclass
 class Truck:
-    """What is saved of a truck."""
+    """The state of a truck; the order of the fields is the file format."""
 
     last: Fix | None = None
-    """The newest position that was looked at."""
+    """The newest evaluated position."""
     silent: bool = False
     outside: int | None = None
-    """Since when it is outside its area."""
+    """Event time since which it is outside its area."""
     stood: Fix | None = None
-    """Since when and where it has not moved."""
+    """The position since which it has not moved."""
     moved: Fix | None = None
-    """The first position away from there: a wrong one, or the beginning of a journey."""
+    """The first position away from there: an error of GPS, or the start of a journey."""
     standing: bool = False
-    """Whether it was values that the truck stands."""
+    """Whether the incident `standing` has started."""
     waiting: list[Fix] = field(default_factory=list)
-    """Positions that the watermark has not reached."""
+    """Positions after the watermark."""
 
 
 class IncidentTracker:
-    """All trucks, and how far their time has come."""
+    """The state of all trucks, and the watermark."""
 
     def __init__(self, settings: AlertsSettings, saved: dict[str, Any] | None = None) -> None:
         self._areas, self._border = Areas(settings.areas), settings.border_km
@@ -77,17 +77,17 @@ class IncidentTracker:
         self.trucks = {name: _truck(values) for name, values in known["trucks"].items()}
 
     def to_json(self) -> dict[str, Any]:
-        """Everything that the next batch must know, for JSON."""
+        """The whole state for JSON."""
         trucks = {name: list(vars(truck).values()) for name, truck in self.trucks.items()}
         return {"watermark": self.watermark, "newest": self.newest, "trucks": trucks}
 
     def add_batch(
         self, positions: Iterable[tuple[str, int, list[Fix]]], counts: Counter[str], *, more: bool
     ) -> list[Alert]:
-        """The positions of a batch, by truck and partition; what they tell, now that time has come further.
+        """Add the positions of a batch by truck and partition; returns the alerts up to the new watermark.
 
-        When there is `more` to read, one partition may be far ahead of another, so the slowest counts. Else everything
-        that was there was read, and the newest counts: a truck whose clock is behind cannot hold time up.
+        During a backlog (`more`) one partition may be far ahead of another, so the slowest sets the watermark. Else
+        the newest position does: a truck whose clock is behind must not stop the watermark.
         """
         reached: dict[int, int] = {}
         for name, partition, fixes in positions:
@@ -99,13 +99,13 @@ class IncidentTracker:
         return self._advance((min if more else max)(reached.values()) - self._late)
 
     def advance_idle(self, elapsed: int) -> list[Alert]:
-        """What there is to tell when nothing came for some milliseconds: time goes on from the newest position."""
+        """The alerts when nothing was received for `elapsed` milliseconds: time advances from the newest position."""
         if self.newest is None or elapsed < self._late:
             return []
         return self._advance(self.newest, self.newest + elapsed - self._late)
 
     def _keep(self, name: str, fixes: list[Fix], counts: Counter[str]) -> None:
-        """Keep a truck's positions until their turn, unless they are known or late."""
+        """Store the positions of a truck, without duplicates and late ones."""
         truck = self.trucks.get(name) or Truck()
         known = {fix[0] for fix in truck.waiting} | ({truck.last[0]} if truck.last else set())
         for fix in fixes:
@@ -119,7 +119,7 @@ class IncidentTracker:
                 self.trucks[name] = truck
 
     def _advance(self, watermark: int, now: int = 0) -> list[Alert]:
-        """Let time come as far as the watermark; silence is judged there, or later."""
+        """Advance the watermark; silence is evaluated at `now` if that is later."""
         self.watermark = watermark if self.watermark is None else max(watermark, self.watermark)
         now = max(self.watermark, now)
         alerts = [alert for name, truck in self.trucks.items() for alert in self._alerts_of(name, truck, now)]
@@ -131,7 +131,7 @@ class IncidentTracker:
         return bool(truck.last and not truck.waiting and now - truck.last[0] > self._forget)
 
     def _alerts_of(self, name: str, truck: Truck, now: int) -> Iterator[Alert]:
-        """Everything about one truck up to the watermark, and whether it is silent by now."""
+        """The alerts of one truck up to the watermark, and silence at `now`."""
         if truck.waiting:
             due = sorted(fix for fix in truck.waiting if fix[0] <= (self.watermark or 0))
             truck.waiting = [fix for fix in truck.waiting if fix[0] > (self.watermark or 0)]
@@ -140,7 +140,7 @@ class IncidentTracker:
         yield from self._silence(name, truck, now)
 
     def _step(self, name: str, truck: Truck, fix: Fix) -> Iterator[Alert]:
-        """One position."""
+        """The alerts of one position."""
         yield from self._silence(name, truck, fix[0])
         if truck.silent and truck.last:
             truck.silent = False
@@ -151,13 +151,13 @@ class IncidentTracker:
         truck.last = fix
 
     def _silence(self, name: str, truck: Truck, now: int) -> Iterator[Alert]:
-        """A truck of which nothing came for longer than it may."""
+        """Start of `silent` when nothing was received for longer than allowed."""
         if self._wait is not None and truck.last and not truck.silent and now - truck.last[0] > self._wait:
             truck.silent = True
             yield Alert(name, "silent", truck.last[0], None, truck.last)
 
     def _left(self, name: str, truck: Truck, fix: Fix) -> Iterator[Alert]:
-        """Out is who is beyond the border; back is who is inside: in between nothing changes."""
+        """Start of `area` beyond the border, end inside; no change in between."""
         km = self._areas.outside(name, fix[1], fix[2])
         if truck.outside is None and km > self._border:
             truck.outside = fix[0]
@@ -167,7 +167,7 @@ class IncidentTracker:
             yield Alert(name, "area", began, fix[0], fix)
 
     def _stood(self, name: str, truck: Truck, fix: Fix, after: int) -> Iterator[Alert]:
-        """One position elsewhere may be wrong; with the second one the truck has moved, at the time of the first."""
+        """Start or end of `standing`: one position elsewhere may be wrong; with a second one the truck has moved."""
         if truck.stood is None:
             truck.stood = fix
         if self._near(truck.stood, fix):
@@ -181,7 +181,7 @@ class IncidentTracker:
             yield Alert(name, "standing", truck.stood[0], None, fix)
 
     def _moved(self, name: str, truck: Truck, first: Fix, fix: Fix) -> Iterator[Alert]:
-        """The truck is elsewhere, and may stand there since the first position away or since this one."""
+        """End of `standing`; the truck may stand again since the first position away or since this one."""
         if truck.standing and truck.stood:
             truck.standing = False
             yield Alert(name, "standing", truck.stood[0], first[0], first)
@@ -192,7 +192,7 @@ class IncidentTracker:
 
 
 def _truck(values: list[Any]) -> Truck:
-    """A truck as it was saved."""
+    """A truck from its saved values."""
     last, silent, outside, stood, moved, standing, waiting = values
     return Truck(_fix(last), silent, outside, _fix(stood), _fix(moved), standing, [_typed_fix(fix) for fix in waiting])
 

@@ -1,9 +1,9 @@
-"""Where each truck is now: a small file that is brought up to date with every batch, for the dashboard.
+"""The newest position of each truck in a file that is updated with every batch, for the dashboard.
 
 spark-submit --jars KAFKA_CONNECTOR_JARS spark_jobs/run.py latest.yml --bootstrap HOST:PORT
 
-Nothing is kept in Spark: of each batch comes the newest position of each truck, and the driver keeps the newest of
-all. That is a maximum, so a batch that is done again after a crash changes nothing.
+Spark keeps no state: it computes the newest position of each truck in a batch, and the driver keeps the newest of all.
+That is a maximum, so repeating a batch after a crash changes nothing.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from spark_jobs.settings.latest import LatestSettings
 
 SHUFFLE = {"spark.sql.shuffle.partitions": "4"}
-"""A row for each truck is little: with Spark's 200 parts a batch of two seconds would take ten."""
+"""A row for each truck is little data: with Spark's default of 200 tasks a batch of 2 s would take 10 s."""
 
 WITHIN = 5.0
 """Seconds for the brokers to say how far the topics are; without an answer nothing is located of the lag."""
 
 
 def run(settings: LatestSettings, bootstrap: str, job_dir: JobDir, *, once: bool) -> str:
-    """Run the job until it has read what is there (`once`), or until it is stopped."""
+    """Run the job to its end; returns "finished" (`once`: all records present at the start are read) or "stopped"."""
     spark = spark_session(settings.name, {**SHUFFLE, **settings.spark})
     lag_reader = LagReader({"bootstrap.servers": bootstrap, **job_dir.client_settings("librdkafka")})
     checkpoint = Folder(spark, settings.checkpoint)
@@ -56,7 +56,7 @@ def run(settings: LatestSettings, bootstrap: str, job_dir: JobDir, *, once: bool
 
 
 class PositionsFile:
-    """All positions, in memory and in the file."""
+    """The positions of all trucks, in memory and in latest.json."""
 
     def __init__(self, settings: LatestSettings, checkpoint: Folder, lag_reader: LagReader) -> None:
         self.settings = settings
@@ -67,7 +67,7 @@ class PositionsFile:
         self._counts: dict[int, dict[str, int]] = {}
 
     def apply_batch(self, records: DataFrame, number: int) -> None:
-        """Bring the positions up to date with a batch."""
+        """Merge the positions of a batch and write the file."""
         judged = transform.with_reasons(records, self.settings)
         rows = positions.latest_in_batch(judged, self.settings.fields).collect()
         located = [row for row in rows if row["id"] is not None]
@@ -86,7 +86,7 @@ class PositionsFile:
 
 
 class LagReader:
-    """How far the topics are."""
+    """Reads the lag of a batch from the brokers."""
 
     def __init__(self, client: dict[str, str]) -> None:
         from confluent_kafka.admin import AdminClient
@@ -94,7 +94,7 @@ class LagReader:
         self._admin = AdminClient({**client, "log_level": 2})
 
     def lag(self, read: batch_offsets.EndOffsets) -> int | None:
-        """How many records came since; None when no broker says so in time."""
+        """The number of records after these offsets; None when no broker answers in time."""
         from confluent_kafka import KafkaException, TopicPartition
         from confluent_kafka.admin import OffsetSpec
 

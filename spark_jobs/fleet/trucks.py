@@ -1,4 +1,4 @@
-"""The demo's producer: trucks that drive around and tell where they are. Plain Python; no Spark.
+"""The demo producer: simulated trucks that report their positions. Plain Python, no Spark.
 
 python spark_jobs/run.py trucks.yml --bootstrap HOST:PORT [--once] [--folder FOLDER]
 """
@@ -12,23 +12,24 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from spark_jobs.fleet.simulation import reports
+from spark_jobs.runtime.counting import counted
 
 if TYPE_CHECKING:
     from spark_jobs.runtime.job_dir import JobDir
     from spark_jobs.settings.trucks import TrucksSettings
 
 WITHIN = 8.0
-"""Seconds in which a broker answers, or the job fails and says so."""
+"""Seconds for a broker to answer, then the job fails."""
 
 FLUSH_WITHIN = 60.0
-"""Seconds that the last records have to arrive, once the job ends."""
+"""Seconds to deliver the last records when the job ends."""
 
 POLL, CHUNK = 0.2, 2000
-"""Seconds between two looks at the clock and the wish to stop; records between them at most."""
+"""Seconds between two checks of the clock and the request to stop; most records between them."""
 
 PRODUCER_DEFAULTS = {
     "enable.idempotence": True,  # with it comes acks=all
-    "partitioner": "murmur2_random",  # as Java does: a truck stays in one partition, whoever writes
+    "partitioner": "murmur2_random",  # as Java clients: a truck stays in one partition with any producer
     "compression.type": "lz4",
     "linger.ms": 20,
     "queue.buffering.max.messages": 200_000,
@@ -37,7 +38,7 @@ PRODUCER_DEFAULTS = {
 
 
 def run(settings: TrucksSettings, bootstrap: str, job_dir: JobDir, *, once: bool) -> str:
-    """Write until the wished number is reached (`once`: until each truck has reported), or until it is stopped."""
+    """Write `records` records (`once` without: one for each truck); returns "finished" or "stopped"."""
     (topic,) = settings.topics
     limit = settings.records or (settings.trucks if once else 0)
     records = reports(settings.trucks, settings.every, settings.faulty, settings.seed, _begin(settings, limit))
@@ -52,7 +53,7 @@ def run(settings: TrucksSettings, bootstrap: str, job_dir: JobDir, *, once: bool
 
 
 class DeliveringProducer:
-    """A producer that ends only when every record has arrived, and fails when one has not."""
+    """A producer whose context ends when every record is delivered, and raises when one is not."""
 
     def __init__(self, topic: str, client: Mapping[str, Any]) -> None:
         from confluent_kafka import Producer
@@ -60,23 +61,25 @@ class DeliveringProducer:
         self.topic = topic
         self.sent = 0
         self._failed: list[str] = []
-        # Its own log would repeat in lines of its own what the exception says.
+        # Without: log lines that repeat the exception.
         self._producer = Producer({**PRODUCER_DEFAULTS, **client, "on_delivery": self._on_delivery, "log_level": 2})
         self._require_topic(client["bootstrap.servers"])
 
     def __enter__(self) -> DeliveringProducer:
-        """Begin."""
+        """The producer itself."""
         return self
 
     def __exit__(self, *problem: object) -> None:
-        """Wait for the last records, also when the job is cut short."""
+        """Deliver the last records, also when the job is stopped; ConnectionError when that fails."""
         left = self._producer.flush(FLUSH_WITHIN)
         if left:
-            raise ConnectionError(f"{left} of {self.sent} records were not taken within {FLUSH_WITHIN:.0f} s")
+            raise ConnectionError(
+                f"{left:,} of {counted(self.sent, 'record')} not acknowledged within {FLUSH_WITHIN:.0f} s"
+            )
         self.check()
 
     def send(self, key: bytes, value: bytes) -> None:
-        """Hand over one record; waits while the queue is full."""
+        """Queue one record; blocks while the queue is full."""
         while True:
             try:
                 self._producer.produce(self.topic, value, key)
@@ -86,14 +89,16 @@ class DeliveringProducer:
         self.sent += 1
 
     def check(self, seconds: float = 0.0) -> None:
-        """Wait, and raise when a record was lost."""
+        """Poll delivery reports for some seconds; ConnectionError when a record was not delivered."""
         self._producer.poll(seconds)
         if self._failed:
-            raise ConnectionError(f"{len(self._failed)} of {self.sent} records were not delivered: {self._failed[0]}")
+            raise ConnectionError(
+                f"{len(self._failed):,} of {counted(self.sent, 'record')} not delivered: {self._failed[0]}"
+            )
 
     @property
     def in_flight(self) -> int:
-        """Records handed over that no broker has confirmed yet."""
+        """Queued records that are not acknowledged yet."""
         return len(self._producer)
 
     def _on_delivery(self, error: Any, _record: Any) -> None:
@@ -101,7 +106,7 @@ class DeliveringProducer:
             self._failed.append(error.str())
 
     def _require_topic(self, bootstrap: str) -> None:
-        """Whether the brokers answer and have the topic."""
+        """Raise when no broker answers or the topic does not exist."""
         from confluent_kafka import KafkaException
 
         try:
@@ -109,7 +114,7 @@ class DeliveringProducer:
         except KafkaException as problem:
             raise ConnectionError(f"{bootstrap}: {problem.args[0].str()}") from problem
         if self.topic not in topics:
-            raise LookupError(f"UNKNOWN_TOPIC: {self.topic} is not there")
+            raise LookupError(f"UNKNOWN_TOPIC: topic {self.topic} does not exist")
 
 
 def _write(
@@ -132,25 +137,25 @@ def _write(
 
 
 def _due(begin: float, gap: float, limit: int, sent: int) -> int:
-    """How many records to write now, so that the clock and the wish to stop are looked at often enough."""
+    """How many records to write now, few enough to check the clock and the request to stop often."""
     due = CHUNK if gap == 0 else min(CHUNK, int((time.monotonic() - begin) / gap) + 1 - sent)
     return max(0, min(due, limit - sent) if limit else due)
 
 
 class _ProgressReporter:
-    """A line of progress for each second, and one for the rest."""
+    """Reports progress once a second, and at the end."""
 
     def __init__(self, job_dir: JobDir, delivery: DeliveringProducer) -> None:
         self.job_dir, self._delivery = job_dir, delivery
         self._at, self._before, self._lines = time.monotonic(), 0, 0
 
     def report_each_second(self) -> None:
-        """The line of the second that is over."""
+        """Report when a second has passed."""
         if time.monotonic() - self._at >= 1:
             self.report()
 
     def report(self) -> None:
-        """The line of the time since the last one."""
+        """Report the records since the last report."""
         seconds = time.monotonic() - self._at
         arrived = self._delivery.sent - self._delivery.in_flight
         count = arrived - self._before
@@ -172,7 +177,7 @@ def _gap(settings: TrucksSettings) -> float:
 def _begin(settings: TrucksSettings, limit: int) -> float:
     """The first record's time, in seconds since 1970.
 
-    A producer that writes faster than time passes begins early enough that its clock does not overtake ours.
+    A producer faster than real time starts early enough that its clock does not pass the current time.
     """
     if settings.begin:
         return datetime.fromisoformat(settings.begin).timestamp()

@@ -1,4 +1,4 @@
-"""Dead letters into their topic, each once: what a record was, why it does not fit, and where it came from."""
+"""Exactly-once writes of refused records to the dead-letter topic, with reason and origin in the headers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spark_jobs.runtime.publisher import NumberedMessage, Publisher
 
 
 class DeadLetters:
-    """The dead-letter topic of one job."""
+    """The writer to the dead-letter topic of one job."""
 
     def __init__(self, job: str, checkpoint: str, topic: str, client: Mapping[str, Any]) -> None:
         self.job = job
@@ -17,7 +17,7 @@ class DeadLetters:
         self._publisher = Publisher(f"kcluster-job-{job}", checkpoint, topic, client)
 
     def send(self, records: Callable[[], Iterable[Any]], number: int) -> None:
-        """Write the letters of a batch, unless that was done before this run."""
+        """Write the refused records of a batch unless they are in the topic already; raises when the brokers fail."""
         self._publisher.send(lambda: map(self._message, records()), number)
 
     def _message(self, record: Any) -> NumberedMessage:

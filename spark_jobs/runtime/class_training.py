@@ -1,6 +1,6 @@
-"""Does a little of what every job does, so that the classes a driver loads can be kept for its next start.
+"""A short run of what every job does, so that the JVM can archive the classes that a driver loads.
 
-spark-submit --conf spark.driver.extraJavaOptions=-XX:ArchiveClassesAtExit=FILE spark_jobs/training.py
+spark-submit --conf spark.driver.extraJavaOptions=-XX:ArchiveClassesAtExit=FILE spark_jobs/runtime/class_training.py
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCHEMA = "id string, at timestamp, lat double"
 
 
 def main() -> None:
-    """Read JSON as a stream, judge it, write it as a partitioned table, read it back and count."""
+    """Read JSON as a stream, apply a rule, write a partitioned table, read it back and count."""
     from pyspark.sql import DataFrame
     from pyspark.sql.functions import count, expr, from_json
 

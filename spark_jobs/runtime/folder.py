@@ -1,4 +1,4 @@
-"""A folder of the sink or the checkpoint, on any file system that Spark knows."""
+"""A folder of the sink or the checkpoint, on any file system that Spark supports."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MISSING_FILE_ADVICE = (
-    "another job wrote there, or somebody deleted it; put it back, or begin anew with a new checkpoint and sink.path"
+    "it was removed by another job or by hand: restore it, or start over with a new checkpoint and a new sink.path"
 )
 
 
 class Folder:
-    """A folder; paths are relative to it."""
+    """A folder through Hadoop's FileSystem; all names are relative to it."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         self.path = path
@@ -25,7 +25,7 @@ class Folder:
         self._files = self._at("").getFileSystem(spark._jsc.hadoopConfiguration())
 
     def path_of(self, name: str) -> str:
-        """The whole path of something in the folder."""
+        """The full path of a name in the folder."""
         return f"{self.path}/{name}"
 
     def read(self, name: str) -> str | None:
@@ -39,16 +39,16 @@ class Folder:
             stream.close()
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a file or folder."""
+        """Whether the file or folder exists."""
         return bool(self._files.exists(self._at(name)))
 
     def load(self, name: str) -> Any:
-        """The JSON in a file; None when there is none."""
+        """The JSON in a file; None without the file, ValueError when it is not JSON."""
         text = self.read(name)
         return None if text is None else json.loads(text)
 
     def save(self, name: str, content: Any) -> None:
-        """Write JSON so that a reader sees the whole file or none."""
+        """Write JSON atomically: readers see the old file or the new one."""
         fresh = f"{name}.new"
         stream = self._files.create(self._at(fresh), True)
         try:
@@ -58,12 +58,12 @@ class Folder:
         self.move(fresh, name)
 
     def move(self, name: str, to: str) -> None:
-        """Put a file in its place; one that stood there goes away, one that is there already stays."""
+        """Move a file and replace the target; done already when only the target exists, refused when neither does."""
         target = self._at(to)
         if not self._files.exists(self._at(name)):
             if not self._files.exists(target):
                 raise RefusedJobError(
-                    f"{self.path_of(name)} is gone, and was not moved to {self.path_of(to)}", MISSING_FILE_ADVICE
+                    f"{self.path_of(name)} is missing and was not moved to {self.path_of(to)}", MISSING_FILE_ADVICE
                 )
             return
         self._files.mkdirs(target.getParent())
@@ -72,7 +72,7 @@ class Folder:
             raise OSError(f"{self.path_of(name)} cannot be moved to {self.path_of(to)}")
 
     def files(self, name: str) -> list[str]:
-        """Every file below, by its path in this folder."""
+        """Every file below a name, sorted, by its path in this folder."""
         if not self._files.exists(self._at(name)):
             return []
         top = self._files.resolvePath(self._at("")).toString()
@@ -83,7 +83,7 @@ class Folder:
         return sorted(paths)
 
     def remove(self, name: str) -> None:
-        """Delete a file or folder, if it is there."""
+        """Delete a file or folder; nothing happens when it does not exist."""
         self._files.delete(self._at(name), True)
 
     def _at(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Whether a text is an Avro schema of a record, and which fields it has; without Spark and without Avro."""
+"""Checks of an Avro record schema and its field names; without Spark and without an Avro library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMED = {"record", "enum", "fixed"}
 
 
 def with_inlined_schema(written: dict[str, Any], beside: Path) -> dict[str, Any]:
-    """A job's file with the schema itself in place of its file's name, so that the job needs that file no more."""
+    """A parsed job file with the schema's text in place of its file name; OSError when that cannot be read."""
     form = written.get("format")
     name = form.get("avro_schema") if isinstance(form, dict) else None
     if not isinstance(form, dict) or not isinstance(name, str) or not name.strip() or name.lstrip().startswith("{"):
@@ -23,7 +23,7 @@ def with_inlined_schema(written: dict[str, Any], beside: Path) -> dict[str, Any]
 
 
 def field_names(schema: str) -> list[str]:
-    """The names of the fields of a schema in which nothing is wrong; none of one in which something is."""
+    """The field names of a valid schema; empty for an invalid one."""
     try:
         return [str(field["name"]) for field in json.loads(schema)["fields"]]
     except (ValueError, TypeError, KeyError):
@@ -31,27 +31,27 @@ def field_names(schema: str) -> list[str]:
 
 
 def problems(schema: str) -> Iterator[str]:
-    """What is wrong with a schema."""
+    """Findings in a schema."""
     try:
         parsed = json.loads(schema)
     except ValueError as problem:
         yield f"is not JSON: {problem}"
         return
     if not isinstance(parsed, dict) or parsed.get("type") != "record":
-        yield 'must be of a record: {"type": "record", "name": ..., "fields": [...]}'
+        yield 'must be a record schema: {"type": "record", "name": ..., "fields": [...]}'
         return
     yield from _type(parsed, "", set())
 
 
 def _type(schema: Any, where: str, known: set[str]) -> Iterator[str]:
-    """What is wrong with a type in a schema; a name is known from where it was said first."""
+    """Findings in a type of a schema; named types are known after their definition."""
     at = f"{where}: " if where else ""
     if isinstance(schema, list):
         for one in schema:
             yield from _type(one, where, known)
     elif isinstance(schema, str):
         if schema not in _PLAIN and schema not in known and schema.rpartition(".")[2] not in known:
-            yield f"{at}{schema} is no type of Avro{nearest(schema, _PLAIN | known)}"
+            yield f"{at}{schema} is not an Avro type{nearest(schema, _PLAIN | known)}"
     elif not isinstance(schema, dict) or "type" not in schema:
         yield f"{at}needs a type"
     else:
@@ -75,7 +75,7 @@ def _complex(schema: dict[str, Any], where: str, at: str, known: set[str]) -> It
 
 def _fields(fields: Any, where: str, at: str, known: set[str]) -> Iterator[str]:
     if not isinstance(fields, list) or not all(isinstance(one, dict) and one.get("name") for one in fields):
-        yield f"{at}a record needs fields with names"
+        yield f"{at}a record needs named fields"
         return
     for one in fields:
         yield from _type(one.get("type"), f"{where}.{one['name']}" if where else str(one["name"]), known)

@@ -154,15 +154,15 @@ def test_the_audit_balances_and_names_what_is_damaged(
     assert any(each["missing"] for each in lost["partitions"])
     shutil.copy(kept, file)
     shutil.copy(kept, job.table / "again.parquet")
-    assert any("twice:" in problem for problem in told()["problems"])
+    assert any("duplicates at" in problem for problem in told()["problems"])
     assert any(each["duplicates"] for each in told()["partitions"])
     (job.table / "again.parquet").unlink()
 
     descriptions = sorted((job.table / batch_journal.BATCHES).glob("*.json"))
     for number, sentence in (
-        (0, "nothing describes batch 0"),
-        (1, "nothing describes batch 1"),
-        (-1, "nothing describes"),
+        (0, "batch 0: not in the journal"),
+        (1, "batch 1: not in the journal"),
+        (-1, f"batch {int(descriptions[-1].stem)}: not in the journal"),
     ):
         text = descriptions[number].read_text()
         descriptions[number].unlink()
@@ -175,7 +175,7 @@ def test_the_audit_balances_and_names_what_is_damaged(
     descriptions[1].write_text(json.dumps(overlapping))
     assert "two batches read offsets" in told()["cause"]
     descriptions[1].write_text(json.dumps({**json.loads(text), "checkpoint": "another"}))
-    assert told()["problems"] == ["batch 1 in the table is of another checkpoint"]
+    assert told()["problems"] == ["batch 1 in the table: of another checkpoint"]
     descriptions[1].write_text(text)
     assert told() == sound
 
@@ -190,7 +190,7 @@ def test_the_audit_balances_and_names_what_is_damaged(
     Folder(spark, str(job.checkpoint)).save(
         checkpoint_owner.FILE, {"topic_ids": {"audited": "of a topic that is gone"}}
     )
-    assert told()["cause"].startswith("audited was deleted and created again since this job read it")
+    assert told()["cause"].startswith("topic audited was deleted and created again since this job read it")
 
 
 def poison(live: Live, topic: str) -> int:

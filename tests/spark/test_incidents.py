@@ -245,8 +245,8 @@ def test_a_file_that_asks_for_nothing_or_the_impossible_is_told_so() -> None:
     assert list(wrong.check()) == [
         "ahead: 1m must be less than late (1m)",
         "areas[0]: needs circles or boxes",
-        "areas[1].circles[0]: 91, 0 is no place on earth",
+        "areas[1].circles[0]: 91, 0 is not a valid latitude and longitude",
         "areas[1].circles[0].km: must be more than 0",
         "areas[1].boxes[0]: south must be less than north",
     ]
-    assert list(settings().check()) == ["the file asks for no alert; write areas, standing or silent"]
+    assert list(settings().check()) == ["no alert is configured; set areas, standing or silent"]

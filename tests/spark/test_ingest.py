@@ -149,7 +149,7 @@ def test_what_fits_at_one_look_and_not_at_the_other_stops_the_job(spark: SparkSe
     sink.ensure_table(judged.schema)
     assert sink.write(judged, "c", 0).rows == 20
     for most in (19, 21):
-        with pytest.raises(RefusedJobError, match=f"20 records of the batch were written as rows, .* {most} fit"):
+        with pytest.raises(RefusedJobError, match=f"20 rows written, but {most} accepted in the second pass"):
             job.ingest_batch(frame, 0, told(most), sink, checkpoint, Box())  # type: ignore[arg-type]
     assert batch_journal.last_batch(table) == -1
     batch = job.ingest_batch(frame, 0, told(20), sink, checkpoint, Box())  # type: ignore[arg-type]
@@ -167,11 +167,11 @@ def test_a_batch_that_another_checkpoint_described_and_a_file_that_is_gone_stop_
     job.ingest_batch(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
     table.remove(batch["files"][0][1])
     with pytest.raises(
-        RefusedJobError, match=r"_kcluster/staged/0/.* is gone, and was not moved to .*batch-000000000-0000"
+        RefusedJobError, match=r"_kcluster/staged/0/.* is missing and was not moved to .*batch-000000000-0000"
     ):
         job.ingest_batch(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
     table.save(batch_journal.description_file(0), {**batch, "checkpoint": "another"})
-    with pytest.raises(RefusedJobError, match="has a batch 0 of another checkpoint"):
+    with pytest.raises(RefusedJobError, match="already has a batch 0 of another checkpoint"):
         job.ingest_batch(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
 
 

@@ -81,14 +81,14 @@ def test_what_is_written_is_read_again_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "finding"),
     [
-        ({"fields": {"id": "truck"}}, "fields.id: there is no column truck; there are: at, id, lat, lon"),
-        ({"forget": "never"}, "forget: never is no duration; write 500ms, 10s, 5m, 2h or 1d"),
-        ({"every": "often"}, "every: often is no duration; write 500ms, 10s, 5m, 2h or 1d"),
+        ({"fields": {"id": "truck"}}, "fields.id: unknown column truck; known: at, id, lat, lon"),
+        ({"forget": "never"}, "forget: never is not a duration; use 500ms, 10s, 5m, 2h or 1d"),
+        ({"every": "often"}, "every: often is not a duration; use 500ms, 10s, 5m, 2h or 1d"),
         (
             {"sink": {"path": "s3a://lake"}},
-            "sink.path: s3a://lake is no folder of the machine where the driver runs",
+            "sink.path: s3a://lake is not a folder of the driver's machine",
         ),
-        ({"feilds": {}}, "feilds: there is no such key; did you mean fields?"),
+        ({"feilds": {}}, "feilds: unknown key; did you mean fields?"),
     ],
 )
 def test_a_wrong_file_is_told(wrong: dict[str, Any], finding: str) -> None:

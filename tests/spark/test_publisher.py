@@ -69,5 +69,5 @@ def test_a_message_that_the_topic_does_not_take_is_told_at_once(kraft: Live) -> 
     with pytest.raises(KafkaException) as refused:
         say(narrow, 0, random.Random(1).randbytes(2_000_000))
     meaning, advice = meaning_and_advice(refused.value)
-    assert meaning.startswith("the topic that the job writes to does not take a message as large as")
+    assert meaning.startswith("a record is larger than max.message.bytes of the topic")
     assert "max.message.bytes" in advice
