@@ -1,8 +1,8 @@
-"""What happens to trucks: from their positions to incidents, each of which begins once and ends at most once.
+"""From positions to incidents, each of which starts once and ends at most once; pure, without Spark and Kafka.
 
-Positions are kept until the watermark has passed them, and then looked at truck by truck in the order of their event
-time. So it does not matter in which order they came, nor how they were cut into batches: the same positions give the
-same incidents with the same ids. What comes when the watermark has passed already is late: counted and left out.
+Positions wait until the watermark has passed them, and are then evaluated for each truck in the order of event time. So
+neither the order of arrival nor the cut into batches matters: the same positions give the same incidents with the same
+ids. Positions older than the watermark are late: counted and skipped.
 """
 
 from __future__ import annotations
@@ -21,71 +21,73 @@ if TYPE_CHECKING:
 Kind = Literal["area", "standing", "silent"]
 
 Fix = tuple[int, float, float]
-"""When, in milliseconds, and where: latitude and longitude."""
+"""Event time in milliseconds, latitude, longitude."""
 
 
 @dataclass(frozen=True)
 class Alert:
-    """An incident began, or it ended."""
+    """The start or the end of an incident."""
 
     truck: str
     kind: Kind
     began: int
     ended: int | None
     fix: Fix
-    """Where the truck was when that was known."""
+    """The position with which it was detected."""
     km: float = 0.0
-    """How far outside its area it was."""
+    """Kilometres outside the area."""
 
     @property
     def incident(self) -> str:
-        """The same for the beginning and the end, and whoever works it out."""
+        """The id of the incident: the same for start and end, and in every run."""
         return f"{self.truck}|{self.kind}|{self.began}"
 
 
 @dataclass
 class Truck:
-    """What is remembered of a truck."""
+    """The state of a truck; the order of the fields is the file format."""
 
     last: Fix | None = None
-    """The newest position that was looked at."""
+    """The newest evaluated position."""
     silent: bool = False
     outside: int | None = None
-    """Since when it is outside its area."""
+    """Event time since which it is outside its area."""
     stood: Fix | None = None
-    """Since when and where it has not moved."""
+    """The position since which it has not moved."""
     moved: Fix | None = None
-    """The first position away from there: a wrong one, or the beginning of a journey."""
+    """The first position away from there: an error of GPS, or the start of a journey."""
     standing: bool = False
-    """Whether it was told that the truck stands."""
+    """Whether the incident `standing` has started."""
     waiting: list[Fix] = field(default_factory=list)
-    """Positions that the watermark has not reached."""
+    """Positions after the watermark."""
 
 
 class IncidentTracker:
-    """All trucks, and how far their time has come."""
+    """The state of all trucks, and the watermark."""
 
-    def __init__(self, settings: AlertsSettings, remembered: dict[str, Any] | None = None) -> None:
+    def __init__(self, settings: AlertsSettings, saved: dict[str, Any] | None = None) -> None:
         self._areas, self._border = Areas(settings.areas), settings.border_km
         self._late, self._forget = milliseconds(settings.late), milliseconds(settings.forget)
         self._stand = milliseconds(settings.standing.after) if settings.standing else None
         self._metres = settings.standing.metres if settings.standing else 0.0
         self._wait = milliseconds(settings.silent.after) if settings.silent else None
-        known = remembered or {"watermark": None, "newest": None, "trucks": {}}
+        known = saved or {"watermark": None, "newest": None, "trucks": {}}
         self.watermark: int | None = known["watermark"]
         self.newest: int | None = known["newest"]
-        self.trucks = {name: _truck(told) for name, told in known["trucks"].items()}
+        self.trucks = {name: _truck(values) for name, values in known["trucks"].items()}
 
-    def remember(self) -> dict[str, Any]:
-        """Everything that the next batch must know, for JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """The whole state for JSON."""
         trucks = {name: list(vars(truck).values()) for name, truck in self.trucks.items()}
         return {"watermark": self.watermark, "newest": self.newest, "trucks": trucks}
 
-    def take(self, positions: Iterable[tuple[str, int, list[Fix]]], counts: Counter[str], *, more: bool) -> list[Alert]:
-        """The positions of a batch, by truck and partition; what they tell, now that time has come further.
+    def add_batch(
+        self, positions: Iterable[tuple[str, int, list[Fix]]], counts: Counter[str], *, more: bool
+    ) -> list[Alert]:
+        """Add the positions of a batch by truck and partition; returns the alerts up to the new watermark.
 
-        When there is `more` to read, one partition may be far ahead of another, so the slowest counts. Else everything
-        that was there was read, and the newest counts: a truck whose clock is behind cannot hold time up.
+        During a backlog (`more`) one partition may be far ahead of another, so the slowest sets the watermark. Else
+        the newest position does: a truck whose clock is behind must not stop the watermark.
         """
         reached: dict[int, int] = {}
         for name, partition, fixes in positions:
@@ -96,14 +98,14 @@ class IncidentTracker:
         self.newest = max(self.newest or 0, *reached.values())
         return self._advance((min if more else max)(reached.values()) - self._late)
 
-    def quiet(self, elapsed: int) -> list[Alert]:
-        """What there is to tell when nothing came for some milliseconds: time goes on from the newest position."""
+    def advance_idle(self, elapsed: int) -> list[Alert]:
+        """The alerts when nothing was received for `elapsed` milliseconds: time advances from the newest position."""
         if self.newest is None or elapsed < self._late:
             return []
         return self._advance(self.newest, self.newest + elapsed - self._late)
 
     def _keep(self, name: str, fixes: list[Fix], counts: Counter[str]) -> None:
-        """Keep a truck's positions until their turn, unless they are known or late."""
+        """Store the positions of a truck, without duplicates and late ones."""
         truck = self.trucks.get(name) or Truck()
         known = {fix[0] for fix in truck.waiting} | ({truck.last[0]} if truck.last else set())
         for fix in fixes:
@@ -117,10 +119,10 @@ class IncidentTracker:
                 self.trucks[name] = truck
 
     def _advance(self, watermark: int, now: int = 0) -> list[Alert]:
-        """Let time come as far as the watermark; silence is judged there, or later."""
+        """Advance the watermark; silence is evaluated at `now` if that is later."""
         self.watermark = watermark if self.watermark is None else max(watermark, self.watermark)
         now = max(self.watermark, now)
-        alerts = [alert for name, truck in self.trucks.items() for alert in self._looked(name, truck, now)]
+        alerts = [alert for name, truck in self.trucks.items() for alert in self._alerts_of(name, truck, now)]
         for name in [name for name, truck in self.trucks.items() if self._forgettable(truck, now)]:
             del self.trucks[name]
         return sorted(alerts, key=lambda alert: (alert.fix[0], alert.truck, alert.kind))
@@ -128,8 +130,8 @@ class IncidentTracker:
     def _forgettable(self, truck: Truck, now: int) -> bool:
         return bool(truck.last and not truck.waiting and now - truck.last[0] > self._forget)
 
-    def _looked(self, name: str, truck: Truck, now: int) -> Iterator[Alert]:
-        """Everything about one truck up to the watermark, and whether it is silent by now."""
+    def _alerts_of(self, name: str, truck: Truck, now: int) -> Iterator[Alert]:
+        """The alerts of one truck up to the watermark, and silence at `now`."""
         if truck.waiting:
             due = sorted(fix for fix in truck.waiting if fix[0] <= (self.watermark or 0))
             truck.waiting = [fix for fix in truck.waiting if fix[0] > (self.watermark or 0)]
@@ -138,7 +140,7 @@ class IncidentTracker:
         yield from self._silence(name, truck, now)
 
     def _step(self, name: str, truck: Truck, fix: Fix) -> Iterator[Alert]:
-        """One position."""
+        """The alerts of one position."""
         yield from self._silence(name, truck, fix[0])
         if truck.silent and truck.last:
             truck.silent = False
@@ -149,13 +151,13 @@ class IncidentTracker:
         truck.last = fix
 
     def _silence(self, name: str, truck: Truck, now: int) -> Iterator[Alert]:
-        """A truck of which nothing came for longer than it may."""
+        """Start of `silent` when nothing was received for longer than allowed."""
         if self._wait is not None and truck.last and not truck.silent and now - truck.last[0] > self._wait:
             truck.silent = True
             yield Alert(name, "silent", truck.last[0], None, truck.last)
 
     def _left(self, name: str, truck: Truck, fix: Fix) -> Iterator[Alert]:
-        """Out is who is beyond the border; back is who is inside: in between nothing changes."""
+        """Start of `area` beyond the border, end inside; no change in between."""
         km = self._areas.outside(name, fix[1], fix[2])
         if truck.outside is None and km > self._border:
             truck.outside = fix[0]
@@ -165,7 +167,7 @@ class IncidentTracker:
             yield Alert(name, "area", began, fix[0], fix)
 
     def _stood(self, name: str, truck: Truck, fix: Fix, after: int) -> Iterator[Alert]:
-        """One position elsewhere may be wrong; with the second one the truck has moved, at the time of the first."""
+        """Start or end of `standing`: one position elsewhere may be wrong; with a second one the truck has moved."""
         if truck.stood is None:
             truck.stood = fix
         if self._near(truck.stood, fix):
@@ -179,7 +181,7 @@ class IncidentTracker:
             yield Alert(name, "standing", truck.stood[0], None, fix)
 
     def _moved(self, name: str, truck: Truck, first: Fix, fix: Fix) -> Iterator[Alert]:
-        """The truck is elsewhere, and may stand there since the first position away or since this one."""
+        """End of `standing`; the truck may stand again since the first position away or since this one."""
         if truck.standing and truck.stood:
             truck.standing = False
             yield Alert(name, "standing", truck.stood[0], first[0], first)
@@ -189,16 +191,16 @@ class IncidentTracker:
         return distance(*one[1:], *other[1:]) * 1000 < self._metres
 
 
-def _truck(told: list[Any]) -> Truck:
-    """A truck as it was remembered."""
-    last, silent, outside, stood, moved, standing, waiting = told
-    return Truck(_fix(last), silent, outside, _fix(stood), _fix(moved), standing, [_sure(fix) for fix in waiting])
+def _truck(values: list[Any]) -> Truck:
+    """A truck from its saved values."""
+    last, silent, outside, stood, moved, standing, waiting = values
+    return Truck(_fix(last), silent, outside, _fix(stood), _fix(moved), standing, [_typed_fix(fix) for fix in waiting])
 
 
-def _fix(told: list[Any] | None) -> Fix | None:
-    return None if told is None else _sure(told)
+def _fix(values: list[Any] | None) -> Fix | None:
+    return None if values is None else _typed_fix(values)
 
 
-def _sure(told: list[Any]) -> Fix:
-    when, lat, lon = told
+def _typed_fix(values: list[Any]) -> Fix:
+    when, lat, lon = values
     return int(when), float(lat), float(lon)

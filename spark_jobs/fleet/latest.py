@@ -1,9 +1,9 @@
-"""Where each truck is now: a small file that is brought up to date with every batch, for the dashboard.
+"""The newest position of each truck in a file that is updated with every batch, for the dashboard.
 
 spark-submit --jars KAFKA_CONNECTOR_JARS spark_jobs/run.py latest.yml --bootstrap HOST:PORT
 
-Nothing is kept in Spark: of each batch comes the newest position of each truck, and the driver keeps the newest of
-all. That is a maximum, so a batch that is done again after a crash changes nothing.
+Spark keeps no state: it computes the newest position of each truck in a batch, and the driver keeps the newest of all.
+That is a maximum, so repeating a batch after a crash changes nothing.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from spark_jobs.fleet import positions
 from spark_jobs.fleet.positions import TruckPosition
-from spark_jobs.ingest import transform
+from spark_jobs.records import transform
 from spark_jobs.runtime import batch_offsets, checkpoint_owner, kafka_source
 from spark_jobs.runtime.folder import Folder
-from spark_jobs.runtime.session import session
-from spark_jobs.runtime.streaming_query import Batches, follow
+from spark_jobs.runtime.session import spark_session
+from spark_jobs.runtime.streaming_query import BatchGate, watch
 from spark_jobs.settings.common import interval, milliseconds
 
 if TYPE_CHECKING:
@@ -28,73 +28,73 @@ if TYPE_CHECKING:
     from spark_jobs.settings.latest import LatestSettings
 
 SHUFFLE = {"spark.sql.shuffle.partitions": "4"}
-"""A row for each truck is little: with Spark's 200 parts a batch of two seconds would take ten."""
+"""A row for each truck is little data: with Spark's default of 200 tasks a batch of 2 s would take 10 s."""
 
 WITHIN = 5.0
-"""Seconds for the brokers to say how far the topics are; without an answer nothing is told of the lag."""
+"""Seconds for the brokers to say how far the topics are; without an answer nothing is located of the lag."""
 
 
-def run(settings: LatestSettings, bootstrap: str, desk: JobDir, *, once: bool) -> str:
-    """Run the job until it has read what is there (`once`), or until it is stopped."""
-    spark = session(settings.name, {**SHUFFLE, **settings.spark})
-    topics = TopicTrackers({"bootstrap.servers": bootstrap, **desk.clients("librdkafka")})
+def run(settings: LatestSettings, bootstrap: str, job_dir: JobDir, *, once: bool) -> str:
+    """Run the job to its end; returns "finished" (`once`: all records present at the start are read) or "stopped"."""
+    spark = spark_session(settings.name, {**SHUFFLE, **settings.spark})
+    lag_reader = LagReader({"bootstrap.servers": bootstrap, **job_dir.client_settings("librdkafka")})
     checkpoint = Folder(spark, settings.checkpoint)
-    checkpoint_owner.claim(checkpoint, desk.owner())
-    board = PositionsFile(settings, checkpoint, topics)
-    batches = Batches()
+    checkpoint_owner.claim(checkpoint, job_dir.checkpoint_identity())
+    positions_file = PositionsFile(settings, checkpoint, lag_reader)
+    gate = BatchGate()
 
-    def take(records: DataFrame, number: int) -> None:
-        with batches.one():
-            board.take(records, number)
+    def process(records: DataFrame, number: int) -> None:
+        with gate.batch():
+            positions_file.apply_batch(records, number)
 
-    records = kafka_source.stream(spark, settings, bootstrap, desk.clients("java"))
+    records = kafka_source.read_stream(spark, settings, bootstrap, job_dir.client_settings("java"))
     trigger = {"availableNow": True} if once else {"processingTime": interval(settings.every)}
-    writer = records.writeStream.foreachBatch(take).trigger(**trigger)
+    writer = records.writeStream.foreachBatch(process).trigger(**trigger)
     query = writer.queryName(settings.name).option("checkpointLocation", settings.checkpoint).start()
-    desk.say("running", web=spark.sparkContext.uiWebUrl)
-    return follow(query, desk, batches, board.counts)
+    job_dir.write_state("running", web=spark.sparkContext.uiWebUrl)
+    return watch(query, job_dir, gate, positions_file.counts)
 
 
 class PositionsFile:
-    """All positions, in memory and in the file."""
+    """The positions of all trucks, in memory and in latest.json."""
 
-    def __init__(self, settings: LatestSettings, checkpoint: Folder, topics: TopicTrackers) -> None:
+    def __init__(self, settings: LatestSettings, checkpoint: Folder, lag_reader: LagReader) -> None:
         self.settings = settings
         self.folder = Path(settings.sink.path)
         self.checkpoint = checkpoint
-        self.topics = topics
+        self.lag_reader = lag_reader
         self.known = positions.load(self.folder)
         self._counts: dict[int, dict[str, int]] = {}
 
-    def take(self, records: DataFrame, number: int) -> None:
-        """Bring the positions up to date with a batch."""
-        judged = transform.judged(records, self.settings)
-        rows = positions.newest(judged, self.settings.fields).collect()
-        told = [row for row in rows if row["id"] is not None]
-        fresh = [TruckPosition(id=row["id"], **row["last"].asDict()) for row in told]
-        merged = positions.merged(self.known, fresh)
-        self.known = positions.recent(merged, milliseconds(self.settings.forget), time.time())
-        taken = sum(row["records"] for row in told)
+    def apply_batch(self, records: DataFrame, number: int) -> None:
+        """Merge the positions of a batch and write the file."""
+        judged = transform.with_reasons(records, self.settings)
+        rows = positions.latest_in_batch(judged, self.settings.fields).collect()
+        located = [row for row in rows if row["id"] is not None]
+        fresh = [TruckPosition(id=row["id"], **row["last"].asDict()) for row in located]
+        merged = positions.merge(self.known, fresh)
+        self.known = positions.without_expired(merged, milliseconds(self.settings.forget), time.time())
+        taken = sum(row["records"] for row in located)
         skipped = sum(row["records"] for row in rows) - taken
         self._counts = {number - 1: self._counts.get(number - 1, {}), number: {"rows": taken, "skipped": skipped}}
-        lag = self.topics.behind(batch_offsets.ends(self.checkpoint, number))
+        lag = self.lag_reader.lag(batch_offsets.end_offsets(self.checkpoint, number))
         positions.write(self.folder, self.known, batch=number, as_of=time.time(), lag=lag)
 
     def counts(self, number: int) -> dict[str, Any]:
-        """What to say of a batch: records that told a position, and others."""
+        """What to say of a batch: records that located a position, and others."""
         return {**self._counts.get(number, {}), "trucks": len(self.known)}
 
 
-class TopicTrackers:
-    """How far the topics are."""
+class LagReader:
+    """Reads the lag of a batch from the brokers."""
 
     def __init__(self, client: dict[str, str]) -> None:
         from confluent_kafka.admin import AdminClient
 
         self._admin = AdminClient({**client, "log_level": 2})
 
-    def behind(self, read: batch_offsets.Ends) -> int | None:
-        """How many records came since; None when no broker says so in time."""
+    def lag(self, read: batch_offsets.EndOffsets) -> int | None:
+        """The number of records after these offsets; None when no broker answers in time."""
         from confluent_kafka import KafkaException, TopicPartition
         from confluent_kafka.admin import OffsetSpec
 

@@ -1,4 +1,4 @@
-"""The newest position of each truck: of a batch (DataFrame in, DataFrame out), and of all that was read so far."""
+"""The newest position of each truck: in a batch (DataFrame to DataFrame), and of all batches."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from spark_jobs.settings.latest import Fields
 
 FILE = "latest.json"
-"""The file that tells all positions."""
+"""The file with all positions."""
 
 _MOVED = 0.01
-"""Kilometres from which on two positions tell a direction."""
+"""Kilometres between two positions from which a bearing is computed."""
 
 _LAST = 253_402_300_799_000_000
 """The end of the year 9999, in microseconds since 1970."""
@@ -28,7 +28,7 @@ _LAST = 253_402_300_799_000_000
 
 @dataclass(frozen=True)
 class TruckPosition:
-    """Where a truck was last."""
+    """The newest position of a truck."""
 
     id: str
     lat: float
@@ -38,23 +38,23 @@ class TruckPosition:
     offset: int
     speed: float | None = None
     bearing: float | None = None
-    """Degrees from north in which it moved; None when it was not seen moving."""
+    """Direction of movement in degrees from north; None before it moved."""
 
     @property
     def age(self) -> tuple[int, int]:
-        """What decides which of two positions is newer."""
+        """The order of positions: event time, then offset."""
         return self.time, self.offset
 
 
-def newest(judged: DataFrame, fields: Fields) -> DataFrame:
-    """Each truck of a batch with its newest position; the row without an `id` counts records that tell none."""
+def latest_in_batch(judged: DataFrame, fields: Fields) -> DataFrame:
+    """The newest position of each truck in a batch; the row without an `id` counts records without a position."""
     from pyspark.sql import functions as sql
 
     lat, lon = (sql.col(name).cast("double") for name in (fields.lat, fields.lon))
     time = sql.unix_micros(sql.col(fields.time).cast("timestamp"))
     speed = sql.col(fields.speed).cast("double") if fields.speed else sql.lit(None).cast("double")
-    # A place on earth at a time that has a date, whatever the rules say: not a number is greater than every number.
-    tells = sql.col("_reason").isNull() & lat.between(-90, 90) & lon.between(-180, 180) & time.between(0, _LAST)
+    # Valid coordinates and time, whatever the rules are: NaN compares greater than every number.
+    valid = sql.col("_reason").isNull() & lat.between(-90, 90) & lon.between(-180, 180) & time.between(0, _LAST)
     position = sql.struct(
         lat.alias("lat"),
         lon.alias("lon"),
@@ -63,12 +63,12 @@ def newest(judged: DataFrame, fields: Fields) -> DataFrame:
         sql.when(speed.between(0, 10_000), speed).alias("speed"),
     )
     last = sql.max_by(position, sql.struct(time, sql.col("_offset"))).alias("last")
-    named = sql.when(tells, sql.col(fields.id).cast("string")).alias("id")
+    named = sql.when(valid, sql.col(fields.id).cast("string")).alias("id")
     return judged.groupBy(named).agg(last, sql.count(sql.lit(1)).alias("records"))
 
 
-def merged(known: Mapping[str, TruckPosition], fresh: Iterable[TruckPosition]) -> dict[str, TruckPosition]:
-    """The newest of what was known and what came: again and in any order, the result is the same."""
+def merge(known: Mapping[str, TruckPosition], fresh: Iterable[TruckPosition]) -> dict[str, TruckPosition]:
+    """The newest of known and new positions; idempotent, and independent of the order."""
     result = dict(known)
     for position in fresh:
         before = result.get(position.id)
@@ -77,28 +77,28 @@ def merged(known: Mapping[str, TruckPosition], fresh: Iterable[TruckPosition]) -
     return result
 
 
-def recent(known: Mapping[str, TruckPosition], within: int, now: float) -> dict[str, TruckPosition]:
-    """Without trucks older than the newest one by that many milliseconds; a clock that is ahead counts as now."""
+def without_expired(known: Mapping[str, TruckPosition], within: int, now: float) -> dict[str, TruckPosition]:
+    """Without trucks older than the newest one by `within` milliseconds; a clock that is ahead counts as now."""
     newest = max((position.time for position in known.values()), default=0)
     oldest = min(newest, round(now * 1_000_000)) - within * 1000
     return {name: position for name, position in known.items() if position.time >= oldest}
 
 
 def write(folder: Path, known: Mapping[str, TruckPosition], *, batch: int, as_of: float, lag: int | None) -> None:
-    """Tell all positions; a reader sees the file of before or this one."""
+    """Write all positions atomically."""
     trucks = [{**vars(position), "time": _instant(position.time)} for position in known.values()]
-    told = {"as_of": as_of, "batch": batch, "lag": lag, "trucks": sorted(trucks, key=lambda truck: str(truck["id"]))}
+    content = {"as_of": as_of, "batch": batch, "lag": lag, "trucks": sorted(trucks, key=lambda truck: str(truck["id"]))}
     folder.mkdir(parents=True, exist_ok=True)
     fresh = folder / f"{FILE}.new"
     with fresh.open("w") as file:
-        json.dump(told, file, separators=(",", ":"), allow_nan=False)
+        json.dump(content, file, separators=(",", ":"), allow_nan=False)
         file.flush()
-        os.fsync(file.fileno())  # else a power cut could leave a file in place that is empty
+        os.fsync(file.fileno())  # without it a power failure could leave an empty file
     fresh.replace(folder / FILE)
 
 
 def load(folder: Path) -> dict[str, TruckPosition]:
-    """The positions that a run before told; none when there was none."""
+    """The positions of an earlier run; empty without a file."""
     try:
         trucks = json.loads((folder / FILE).read_text())["trucks"]
     except FileNotFoundError:
@@ -107,7 +107,7 @@ def load(folder: Path) -> dict[str, TruckPosition]:
 
 
 def _heading(before: TruckPosition | None, now: TruckPosition) -> TruckPosition:
-    """The position with the direction in which the truck came; that of before while it stands."""
+    """The position with its bearing; the earlier bearing while the truck stands."""
     if before is None:
         return now
     north = math.radians(now.lat - before.lat)
@@ -123,5 +123,5 @@ def _instant(microseconds: int) -> str:
 
 
 def _microseconds(instant: str) -> int:
-    told = datetime.fromisoformat(instant)
-    return round(told.replace(microsecond=0).timestamp()) * 1_000_000 + told.microsecond
+    parsed = datetime.fromisoformat(instant)
+    return round(parsed.replace(microsecond=0).timestamp()) * 1_000_000 + parsed.microsecond

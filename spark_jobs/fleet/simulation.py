@@ -1,7 +1,7 @@
-"""The demo's trucks: where each one is, from round to round; the same seed and begin give the same bytes.
+"""The simulated trucks of the demo; the same seed and begin give the same bytes.
 
-Trucks drive between towns on roads with bends, each stretch at a speed of its own, and rest where they arrive. A speed
-is what a truck really covers: the distance between two positions, divided by the time between them.
+Trucks drive between towns on roads with bends, each stretch at its own speed, and rest where they arrive. The reported
+speed is exact: the distance between two positions divided by the time between them.
 """
 
 from __future__ import annotations
@@ -64,16 +64,16 @@ TOWNS: tuple[Place, ...] = (
     (47.727, 10.314),  # Kempten
     (47.999, 7.842),  # Freiburg
 )
-"""Where the trucks drive: towns far enough inside the land that the roads between them stay on it."""
+"""The towns between which trucks drive: far enough from the coast that roads stay on land."""
 
 NEAR, BEND, STRETCH = 4, 0.07, 12.0
-"""Roads that leave a town at least; how far a road strays, as a share of its length; kilometres between bends."""
+"""Least roads of a town; deviation of a road as a share of its length; kilometres between bends."""
 
 SPEEDS, REST, PAUSE = (52.0, 88.0), (600.0, 3600.0), (60.0, 600.0)
 """km/h on a stretch; seconds of a rest in a town; seconds of a halt on the way."""
 
 FAULTS = ("truncated", "empty", "wrong type", "impossible place", "clock ahead")
-"""What can be wrong with a record."""
+"""The kinds of faulty records."""
 
 
 def reports(trucks: int, every: float, faulty: float, seed: int, begin: float) -> Iterator[tuple[bytes, bytes]]:
@@ -89,13 +89,13 @@ def reports(trucks: int, every: float, faulty: float, seed: int, begin: float) -
                 day = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
             value = f'{{"truck_id":"{name}",{next(drive)},"time":"{day}.{milliseconds % 1000:03d}Z"}}'
             if faulty and chance.random() < faulty:
-                value = spoilt(value, chance.choice(FAULTS))
+                value = corrupted(value, chance.choice(FAULTS))
             yield name.encode(), value.encode()
             count += 1
 
 
-def spoilt(value: str, fault: str) -> str:
-    """The record with something wrong: two kinds that no parser reads, three that break a rule or the schema."""
+def corrupted(value: str, fault: str) -> str:
+    """The record with a fault: two kinds that cannot be parsed, three that break a rule or the schema."""
     spoil: dict[str, Callable[[str], str]] = {
         "truncated": lambda value: value[: len(value) * 2 // 3],
         "empty": lambda value: "",

@@ -1,4 +1,4 @@
-"""The demo's producer: trucks that drive around and tell where they are. Plain Python; no Spark.
+"""The demo producer: simulated trucks that report their positions. Plain Python, no Spark.
 
 python spark_jobs/run.py trucks.yml --bootstrap HOST:PORT [--once] [--folder FOLDER]
 """
@@ -12,23 +12,24 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from spark_jobs.fleet.simulation import reports
+from spark_jobs.runtime.counting import counted
 
 if TYPE_CHECKING:
     from spark_jobs.runtime.job_dir import JobDir
     from spark_jobs.settings.trucks import TrucksSettings
 
 WITHIN = 8.0
-"""Seconds in which a broker answers, or the job fails and says so."""
+"""Seconds for a broker to answer, then the job fails."""
 
-PATIENCE = 60.0
-"""Seconds that the last records have to arrive, once the job ends."""
+FLUSH_WITHIN = 60.0
+"""Seconds to deliver the last records when the job ends."""
 
-LOOK, CHUNK = 0.2, 2000
-"""Seconds between two looks at the clock and the wish to stop; records between them at most."""
+POLL, CHUNK = 0.2, 2000
+"""Seconds between two checks of the clock and the request to stop; most records between them."""
 
-TUNED = {
+PRODUCER_DEFAULTS = {
     "enable.idempotence": True,  # with it comes acks=all
-    "partitioner": "murmur2_random",  # as Java does: a truck stays in one partition, whoever writes
+    "partitioner": "murmur2_random",  # as Java clients: a truck stays in one partition with any producer
     "compression.type": "lz4",
     "linger.ms": 20,
     "queue.buffering.max.messages": 200_000,
@@ -36,45 +37,49 @@ TUNED = {
 }
 
 
-def run(settings: TrucksSettings, bootstrap: str, desk: JobDir, *, once: bool) -> str:
-    """Write until the wished number is reached (`once`: until each truck has reported), or until it is stopped."""
+def run(settings: TrucksSettings, bootstrap: str, job_dir: JobDir, *, once: bool) -> str:
+    """Write `records` records (`once` without: one for each truck); returns "finished" or "stopped"."""
     (topic,) = settings.topics
     limit = settings.records or (settings.trucks if once else 0)
     records = reports(settings.trucks, settings.every, settings.faulty, settings.seed, _begin(settings, limit))
-    with Delivery(topic, {"bootstrap.servers": bootstrap, **desk.clients("librdkafka"), **settings.kafka}) as delivery:
-        desk.say("running")
-        tell = _Telling(desk, delivery)
-        state = _write(records, limit, 0.0 if once else _gap(settings), delivery, tell)
-    tell.now()
+    with DeliveringProducer(
+        topic, {"bootstrap.servers": bootstrap, **job_dir.client_settings("librdkafka"), **settings.kafka}
+    ) as delivery:
+        job_dir.write_state("running")
+        reporter = _ProgressReporter(job_dir, delivery)
+        state = _write(records, limit, 0.0 if once else _gap(settings), delivery, reporter)
+    reporter.report()
     return state
 
 
-class Delivery:
-    """A producer that ends only when every record has arrived, and fails when one has not."""
+class DeliveringProducer:
+    """A producer whose context ends when every record is delivered, and raises when one is not."""
 
     def __init__(self, topic: str, client: Mapping[str, Any]) -> None:
         from confluent_kafka import Producer
 
         self.topic = topic
         self.sent = 0
-        self._lost: list[str] = []
-        # Its own log would repeat in lines of its own what the exception says.
-        self._producer = Producer({**TUNED, **client, "on_delivery": self._arrived, "log_level": 2})
-        self._find(client["bootstrap.servers"])
+        self._failed: list[str] = []
+        # Without: log lines that repeat the exception.
+        self._producer = Producer({**PRODUCER_DEFAULTS, **client, "on_delivery": self._on_delivery, "log_level": 2})
+        self._require_topic(client["bootstrap.servers"])
 
-    def __enter__(self) -> Delivery:
-        """Begin."""
+    def __enter__(self) -> DeliveringProducer:
+        """The producer itself."""
         return self
 
     def __exit__(self, *problem: object) -> None:
-        """Wait for the last records, also when the job is cut short."""
-        left = self._producer.flush(PATIENCE)
+        """Deliver the last records, also when the job is stopped; ConnectionError when that fails."""
+        left = self._producer.flush(FLUSH_WITHIN)
         if left:
-            raise ConnectionError(f"{left} of {self.sent} records were not taken within {PATIENCE:.0f} s")
+            raise ConnectionError(
+                f"{left:,} of {counted(self.sent, 'record')} not acknowledged within {FLUSH_WITHIN:.0f} s"
+            )
         self.check()
 
     def send(self, key: bytes, value: bytes) -> None:
-        """Hand over one record; waits while the queue is full."""
+        """Queue one record; blocks while the queue is full."""
         while True:
             try:
                 self._producer.produce(self.topic, value, key)
@@ -84,22 +89,24 @@ class Delivery:
         self.sent += 1
 
     def check(self, seconds: float = 0.0) -> None:
-        """Wait, and raise when a record was lost."""
+        """Poll delivery reports for some seconds; ConnectionError when a record was not delivered."""
         self._producer.poll(seconds)
-        if self._lost:
-            raise ConnectionError(f"{len(self._lost)} of {self.sent} records were not delivered: {self._lost[0]}")
+        if self._failed:
+            raise ConnectionError(
+                f"{len(self._failed):,} of {counted(self.sent, 'record')} not delivered: {self._failed[0]}"
+            )
 
     @property
-    def underway(self) -> int:
-        """Records handed over that no broker has confirmed yet."""
+    def in_flight(self) -> int:
+        """Queued records that are not acknowledged yet."""
         return len(self._producer)
 
-    def _arrived(self, error: Any, _record: Any) -> None:
+    def _on_delivery(self, error: Any, _record: Any) -> None:
         if error:
-            self._lost.append(error.str())
+            self._failed.append(error.str())
 
-    def _find(self, bootstrap: str) -> None:
-        """Whether the brokers answer and have the topic."""
+    def _require_topic(self, bootstrap: str) -> None:
+        """Raise when no broker answers or the topic does not exist."""
         from confluent_kafka import KafkaException
 
         try:
@@ -107,48 +114,56 @@ class Delivery:
         except KafkaException as problem:
             raise ConnectionError(f"{bootstrap}: {problem.args[0].str()}") from problem
         if self.topic not in topics:
-            raise LookupError(f"UNKNOWN_TOPIC: {self.topic} is not there")
+            raise LookupError(f"UNKNOWN_TOPIC: topic {self.topic} does not exist")
 
 
-def _write(records: Iterator[tuple[bytes, bytes]], limit: int, gap: float, delivery: Delivery, tell: _Telling) -> str:
+def _write(
+    records: Iterator[tuple[bytes, bytes]],
+    limit: int,
+    gap: float,
+    delivery: DeliveringProducer,
+    reporter: _ProgressReporter,
+) -> str:
     """Write each record when it is due; "finished" when the limit is reached."""
     begin = time.monotonic()
     while not limit or delivery.sent < limit:
-        if tell.desk.stop_asked():
+        if reporter.job_dir.stop_requested():
             return "stopped"
         for key, value in islice(records, _due(begin, gap, limit, delivery.sent)):
             delivery.send(key, value)
-        delivery.check(min(LOOK, max(0.0, begin + delivery.sent * gap - time.monotonic())))
-        tell.now_and_then()
+        delivery.check(min(POLL, max(0.0, begin + delivery.sent * gap - time.monotonic())))
+        reporter.report_each_second()
     return "finished"
 
 
 def _due(begin: float, gap: float, limit: int, sent: int) -> int:
-    """How many records to write now, so that the clock and the wish to stop are looked at often enough."""
+    """How many records to write now, few enough to check the clock and the request to stop often."""
     due = CHUNK if gap == 0 else min(CHUNK, int((time.monotonic() - begin) / gap) + 1 - sent)
     return max(0, min(due, limit - sent) if limit else due)
 
 
-class _Telling:
-    """A line of progress for each second, and one for the rest."""
+class _ProgressReporter:
+    """Reports progress once a second, and at the end."""
 
-    def __init__(self, desk: JobDir, delivery: Delivery) -> None:
-        self.desk, self._delivery = desk, delivery
+    def __init__(self, job_dir: JobDir, delivery: DeliveringProducer) -> None:
+        self.job_dir, self._delivery = job_dir, delivery
         self._at, self._before, self._lines = time.monotonic(), 0, 0
 
-    def now_and_then(self) -> None:
-        """The line of the second that is over."""
+    def report_each_second(self) -> None:
+        """Report when a second has passed."""
         if time.monotonic() - self._at >= 1:
-            self.now()
+            self.report()
 
-    def now(self) -> None:
-        """The line of the time since the last one."""
+    def report(self) -> None:
+        """Report the records since the last report."""
         seconds = time.monotonic() - self._at
-        arrived = self._delivery.sent - self._delivery.underway
+        arrived = self._delivery.sent - self._delivery.in_flight
         count = arrived - self._before
         rate = round(count / seconds, 1)
-        self.desk.progress(batch=self._lines, records=count, seconds=round(seconds, 3), rate=rate, lag=0, total=arrived)
-        self.desk.note(records=arrived)
+        self.job_dir.append_progress(
+            batch=self._lines, records=count, seconds=round(seconds, 3), rate=rate, lag=0, total=arrived
+        )
+        self.job_dir.add_facts(records=arrived)
         self._at, self._before, self._lines = time.monotonic(), arrived, self._lines + 1
 
 
@@ -162,7 +177,7 @@ def _gap(settings: TrucksSettings) -> float:
 def _begin(settings: TrucksSettings, limit: int) -> float:
     """The first record's time, in seconds since 1970.
 
-    A producer that writes faster than time passes begins early enough that its clock does not overtake ours.
+    A producer faster than real time starts early enough that its clock does not pass the current time.
     """
     if settings.begin:
         return datetime.fromisoformat(settings.begin).timestamp()

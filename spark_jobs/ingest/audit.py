@@ -1,4 +1,4 @@
-"""Whether each record that an `ingest` read is in its table or among its dead letters, exactly once.
+"""The audit: each record that an `ingest` read is in its table or among its dead letters, exactly once.
 
 spark-submit --jars KAFKA_CONNECTOR_JARS spark_jobs/run.py job.json --bootstrap HOST:PORT --folder FOLDER --audit
 """
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from spark_jobs.ingest import batch_journal, sinks
 from spark_jobs.ingest.offset_sets import FULL, SPAN, OffsetSet, PartitionAudit
+from spark_jobs.ingest.topic_reader import TopicReader
 from spark_jobs.runtime import batch_offsets, checkpoint_owner
+from spark_jobs.runtime.counting import counted
 from spark_jobs.runtime.error_causes import RefusedJobError
 from spark_jobs.runtime.folder import Folder
-from spark_jobs.runtime.session import session
-from spark_jobs.runtime.topic_reader import TopicReader
+from spark_jobs.runtime.session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,46 +25,60 @@ if TYPE_CHECKING:
     from spark_jobs.runtime.job_dir import JobDir
     from spark_jobs.settings.ingest import IngestSettings
 
-UNREAD = "a job that was just submitted makes it before its first batch; else look at `checkpoint` in the job's file"
+NO_CHECKPOINT_ADVICE = "a new job creates it before its first batch; else check `checkpoint` in the job's file"
 
 Partitions = dict[tuple[str, int], PartitionAudit]
 
 
-def run(settings: IngestSettings, bootstrap: str, desk: JobDir) -> bool:
-    """Audit the job, write it down, and say whether it balances."""
-    spark = session(f"{settings.name}-audit", {**sinks.needs(settings.sink), **settings.spark})
-    topics = TopicReader(settings.name, {**desk.clients("librdkafka"), "bootstrap.servers": bootstrap})
+def run(settings: IngestSettings, bootstrap: str, job_dir: JobDir) -> bool:
+    """Audit the job and write audit.json; returns whether every record is accounted for."""
+    spark = spark_session(f"{settings.name}-audit", {**sinks.spark_settings(settings.sink), **settings.spark})
+    topics = TopicReader(settings.name, {**job_dir.client_settings("librdkafka"), "bootstrap.servers": bootstrap})
     result = audit(spark, settings, topics)
-    write(desk.folder, result)
+    write(job_dir.folder, result)
     return bool(result["ok"])
 
 
 def write(folder: Path, result: dict[str, Any]) -> None:
-    """Put the result into the job's folder, whole or not at all."""
+    """Write audit.json into the job directory atomically."""
     fresh = folder / "audit.json.new"
     fresh.write_text(json.dumps(result, indent=1))
     fresh.replace(folder / "audit.json")
 
 
 def audit(spark: SparkSession, settings: IngestSettings, topics: TopicReader) -> dict[str, Any]:
-    """The account of each partition, and what is wrong."""
+    """The content of audit.json: the accounts of the partitions and all problems; refused without a checkpoint."""
     table, checkpoint = Folder(spark, settings.sink.path), Folder(spark, settings.checkpoint)
-    life = batch_offsets.identity(checkpoint)
-    if not life:  # nothing to count would pass for nothing missing
-        raise RefusedJobError(f"there is no checkpoint at {checkpoint.path}, so nobody knows what was read", UNREAD)
-    committed = batch_offsets.committed(checkpoint)
+    checkpoint_id = batch_offsets.checkpoint_id(checkpoint)
+    if not checkpoint_id:  # without offsets nothing would be missing
+        raise RefusedJobError(
+            f"there is no checkpoint at {checkpoint.path}, so the offsets that were read are unknown",
+            NO_CHECKPOINT_ADVICE,
+        )
+    committed = batch_offsets.last_committed(checkpoint)
     batches = _finished(table)
-    partitions = _read(batches)
-    anew = checkpoint_owner.renewed(checkpoint.load(checkpoint_owner.FILE) or {}, topics.ids(settings.topics))
-    problems = [*anew, *_foreign(batches, life), *_sequence(batches, committed), *_holes(batches)]
-    if (rows := sinks.of(spark, settings.sink, table).rows()) is not None:
-        _rows(rows, partitions, _in_hand(table, checkpoint, batches))
-    own = (each for each in topics.letters(settings.dead_letters) if each.get("checkpoint") == life)
-    _letters(own, partitions)
-    _explain(topics, settings, partitions)
+    partitions = _ranges_read(batches)
+    recreated = checkpoint_owner.recreated_topics(
+        checkpoint.load(checkpoint_owner.FILE) or {}, topics.topic_ids(settings.topics)
+    )
+    problems = [
+        *recreated,
+        *_of_other_checkpoints(batches, checkpoint_id),
+        *_missing_batches(batches, committed),
+        *_offset_gaps(batches),
+    ]
+    if (rows := sinks.make_sink(spark, settings.sink, table).rows()) is not None:
+        _note_rows(rows, partitions, _in_progress(table, checkpoint, batches))
+    own = (
+        each for each in topics.dead_letter_headers(settings.dead_letters) if each.get("checkpoint") == checkpoint_id
+    )
+    _note_dead_letters(own, partitions)
+    _note_absent_records(topics, settings, partitions)
     expired = _expired(topics, settings.dead_letters, batches, partitions.values())
     problems += [problem for partition in partitions.values() for problem in partition.problems()]
-    return _result(list(partitions.values()), [*problems, *_absent(batches, partitions.values(), expired)], expired)
+    return _result(
+        list(partitions.values()), [*problems, *_unaccounted(batches, partitions.values(), expired)], expired
+    )
 
 
 def _result(partitions: list[PartitionAudit], problems: list[str], expired: int) -> dict[str, Any]:
@@ -78,25 +93,25 @@ def _result(partitions: list[PartitionAudit], problems: list[str], expired: int)
 
 
 def _finished(table: Folder) -> list[dict[str, Any]]:
-    """The batches that are done: a job may run meanwhile, and what is described and not staged any more is done."""
+    """The finished batches: journaled and no longer staged. The job may be running."""
     described = batch_journal.batches(table)
     staged = {name.split("/")[2].removesuffix("-dead") for name in table.files(batch_journal.STAGED)}
     return [batch for batch in described if str(batch["batch"]) not in staged]
 
 
-def _in_hand(table: Folder, checkpoint: Folder, done: list[dict[str, Any]]) -> dict[tuple[str, int], OffsetSet]:
-    """What was read since the batches that are done: its rows may be there already, and are of no concern."""
-    number = batch_offsets.begun(checkpoint)
-    begun = [{"batch": number, "ranges": batch_offsets.covered(checkpoint, number)}] if number >= 0 else []
-    before, now = _read(done), _read([*batch_journal.batches(table), *begun])
-    return {place: partition.read.without(_at(before, *place).read) for place, partition in now.items()}
+def _in_progress(table: Folder, checkpoint: Folder, done: list[dict[str, Any]]) -> dict[tuple[str, int], OffsetSet]:
+    """Offsets of batches in progress: their rows may be in the table already and are not audited."""
+    number = batch_offsets.last_planned(checkpoint)
+    begun = [{"batch": number, "ranges": batch_offsets.batch_ranges(checkpoint, number)}] if number >= 0 else []
+    before, now = _ranges_read(done), _ranges_read([*batch_journal.batches(table), *begun])
+    return {place: partition.read.difference(_partition_of(before, *place).read) for place, partition in now.items()}
 
 
-def _read(batches: Iterable[dict[str, Any]]) -> Partitions:
-    """What was read of each partition, as the batches tell."""
+def _ranges_read(batches: Iterable[dict[str, Any]]) -> Partitions:
+    """The offsets that these batches read of each partition."""
     partitions: Partitions = {}
     for topic, partition, start, end in _spans(batches):
-        _at(partitions, topic, partition).read.add_range(start, end)
+        _partition_of(partitions, topic, partition).read.add_range(start, end)
     return partitions
 
 
@@ -107,34 +122,34 @@ def _spans(batches: Iterable[dict[str, Any]]) -> Iterator[tuple[str, int, int, i
                 yield topic, int(partition), start, end
 
 
-def _at(partitions: Partitions, topic: str, partition: int) -> PartitionAudit:
+def _partition_of(partitions: Partitions, topic: str, partition: int) -> PartitionAudit:
     return partitions.setdefault((topic, partition), PartitionAudit(topic, partition))
 
 
-def _foreign(batches: list[dict[str, Any]], life: str) -> Iterator[str]:
-    """Batches that another checkpoint's job described."""
+def _of_other_checkpoints(batches: list[dict[str, Any]], checkpoint_id: str) -> Iterator[str]:
+    """Problems: batches of another checkpoint."""
     for batch in batches:
-        if batch["checkpoint"] != life:
-            yield f"{_batches(batch['first'], batch['batch'])} in the table is of another checkpoint"
+        if batch["checkpoint"] != checkpoint_id:
+            yield f"{_batches(batch['first'], batch['batch'])} in the table: of another checkpoint"
 
 
-def _sequence(batches: list[dict[str, Any]], committed: int) -> Iterator[str]:
-    """Batches that nothing describes any more."""
+def _missing_batches(batches: list[dict[str, Any]], committed: int) -> Iterator[str]:
+    """Problems: batches that are not in the journal."""
     expected = 0
     for batch in batches:
         if batch["first"] > expected:
-            yield f"nothing describes {_batches(expected, batch['first'] - 1)}"
+            yield f"{_batches(expected, batch['first'] - 1)}: not in the journal"
         expected = batch["batch"] + 1
     if committed >= expected:
-        yield f"nothing describes {_batches(expected, committed)}"
+        yield f"{_batches(expected, committed)}: not in the journal"
 
 
 def _batches(first: int, last: int) -> str:
     return f"batch {first}" if first == last else f"batches {first}-{last}"
 
 
-def _holes(batches: list[dict[str, Any]]) -> Iterator[str]:
-    """Offsets that a batch skipped, or read although one before had read them."""
+def _offset_gaps(batches: list[dict[str, Any]]) -> Iterator[str]:
+    """Problems: offsets between two batches that were read by none or by both."""
     ends: dict[tuple[str, int], int] = {}
     for topic, partition, start, end in _spans(batches):
         before = ends.get((topic, partition), start)
@@ -144,26 +159,26 @@ def _holes(batches: list[dict[str, Any]]) -> Iterator[str]:
         ends[topic, partition] = max(before, end)
 
 
-def _rows(rows: DataFrame, partitions: Partitions, in_hand: dict[tuple[str, int], OffsetSet]) -> None:
-    """Note which offsets are rows of the table, and which ones twice."""
+def _note_rows(rows: DataFrame, partitions: Partitions, in_progress: dict[tuple[str, int], OffsetSet]) -> None:
+    """Add the rows of the table to the accounts, without those in progress."""
     repeated = 0
     for topic, number, bucket, count, bits in _bitmaps(rows).toLocalIterator():
         found = FULL if bits is None else int.from_bytes(bits, "little")
-        _at(partitions, topic, number).rows.buckets[bucket] = found
+        _partition_of(partitions, topic, number).rows.buckets[bucket] = found
         repeated += count - found.bit_count()
     if repeated:
-        for topic, number, offset in _repeated(rows):
-            _at(partitions, topic, number).twice.add(offset)
-    for place, unfinished in in_hand.items():
+        for topic, number, offset in _repeated_offsets(rows):
+            _partition_of(partitions, topic, number).repeated.add(offset)
+    for place, unfinished in in_progress.items():
         if (partition := partitions.get(place)) is not None:
-            partition.rows = partition.rows.without(unfinished)
-            partition.twice = {offset for offset in partition.twice if offset not in unfinished}
+            partition.rows = partition.rows.difference(unfinished)
+            partition.repeated = {offset for offset in partition.repeated if offset not in unfinished}
             if not (partition.read.buckets or partition.rows.buckets):
-                del partitions[place]  # nothing is done of it yet
+                del partitions[place]  # only batches in progress
 
 
 def _bitmaps(rows: DataFrame) -> DataFrame:
-    """One line for SPAN offsets: how many rows, and a bit for each offset that is there; null when all are."""
+    """For each SPAN offsets the number of rows and a bitmap of the offsets; null when all bits are set."""
     from pyspark.sql import functions as sql
 
     # Spark's bitmaps begin at 1.
@@ -176,54 +191,54 @@ def _bitmaps(rows: DataFrame) -> DataFrame:
     return counted.select("_topic", "_partition", "bucket", "count", bits)
 
 
-def _repeated(rows: DataFrame) -> list[Any]:
-    """The first offsets of which there is more than one row."""
+def _repeated_offsets(rows: DataFrame) -> list[Any]:
+    """The first offsets with more than one row."""
     from pyspark.sql import functions as sql
 
     counted = rows.groupBy("_topic", "_partition", "_offset").count().where(sql.col("count") > 1).drop("count")
     return counted.orderBy("_topic", "_partition", "_offset").limit(1000).collect()
 
 
-def _letters(letters: Iterable[dict[str, str]], partitions: Partitions) -> None:
-    """Note which of the offsets that were read are dead letters, and which ones twice."""
-    for letter in letters:
-        partition, offset = partitions.get((letter["topic"], int(letter["partition"]))), int(letter["offset"])
-        # Others are of a batch in hand.
+def _note_dead_letters(headers: Iterable[dict[str, str]], partitions: Partitions) -> None:
+    """Add the dead letters to the accounts."""
+    for each in headers:
+        partition, offset = partitions.get((each["topic"], int(each["partition"]))), int(each["offset"])
+        # Others are of a batch in progress.
         if partition is not None and offset in partition.read and not partition.dead.add(offset):
-            partition.twice.add(offset)
+            partition.repeated.add(offset)
 
 
-def _explain(topics: TopicReader, settings: IngestSettings, partitions: Partitions) -> None:
-    """Tell apart what the topic itself does not hold."""
+def _note_absent_records(topics: TopicReader, settings: IngestSettings, partitions: Partitions) -> None:
+    """Mark missing offsets that the topic itself no longer has, or never had a record for."""
     isolation = settings.kafka.get("isolation.level", "read_committed")
     for each in partitions.values():
         if missing := each.missing():
-            low, held = topics.held(each.topic, each.partition, missing, isolation)
-            each.gone = missing.below(low)
-            each.skipped = missing.without(each.gone).without(held)
+            low, held = topics.existing(each.topic, each.partition, missing, isolation)
+            each.deleted = missing.below(low)
+            each.skipped = missing.difference(each.deleted).difference(held)
 
 
 def _expired(
-    topics: TopicReader, letters: str, batches: list[dict[str, Any]], partitions: Collection[PartitionAudit]
+    topics: TopicReader, dead_letter_topic: str, batches: list[dict[str, Any]], partitions: Collection[PartitionAudit]
 ) -> int:
-    """How many dead letters their topic no longer keeps, when they are all that is missing: those are no loss."""
+    """The number of dead letters that retention deleted, when they explain all missing records: they are not lost."""
     sent = sum(int(batch["dead"]) for batch in batches) - sum(len(each.dead) for each in partitions)
-    missing = sum(len(each.missing()) for each in partitions) - _recordless(batches)
+    missing = sum(len(each.missing()) for each in partitions) - _offsets_without_record(batches)
     lost = sum(len(each.lost()) for each in partitions)
-    if not 0 < sent == missing >= lost or not topics.shortened(letters):
+    if not 0 < sent == missing >= lost or not topics.is_truncated(dead_letter_topic):
         return 0
     for each in partitions:
         each.expired = each.lost()
     return sent
 
 
-def _absent(batches: list[dict[str, Any]], partitions: Iterable[PartitionAudit], expired: int) -> Iterator[str]:
-    """What the topic no longer holds, but was written: nobody can tell from the topic that it is missing."""
-    unheld = sum(len(each.gone) + len(each.skipped) + len(each.expired) for each in partitions)
-    if (surplus := unheld - _recordless(batches) - expired) > 0:
-        yield f"{surplus} records were written or sent when they were read, and are not there now"
+def _unaccounted(batches: list[dict[str, Any]], partitions: Iterable[PartitionAudit], expired: int) -> Iterator[str]:
+    """A problem when more records are missing than can be explained by deleted offsets."""
+    unheld = sum(len(each.deleted) + len(each.skipped) + len(each.expired) for each in partitions)
+    if (surplus := unheld - _offsets_without_record(batches) - expired) > 0:
+        yield f"{counted(surplus, 'record')} missing from table and dead letters, written there before"
 
 
-def _recordless(batches: list[dict[str, Any]]) -> int:
-    """Offsets at which there was no record when they were read."""
+def _offsets_without_record(batches: list[dict[str, Any]]) -> int:
+    """The number of offsets that had no record when they were read."""
     return sum(int(batch["read"]) - batch["rows"] - batch["dead"] for batch in batches)

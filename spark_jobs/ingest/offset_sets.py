@@ -1,4 +1,4 @@
-"""Offsets as sets of bits: which of those that were read are there, there twice, or missing; no Spark, no Kafka."""
+"""Sets of offsets as bitmaps, and the audit of one partition; without Spark and Kafka."""
 
 from __future__ import annotations
 
@@ -6,62 +6,64 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from spark_jobs.runtime.counting import counted
+
 SPAN = 32768
-"""Offsets per bucket, the size of Spark's bitmaps."""
+"""Offsets per bucket: the size of Spark's bitmaps."""
 
 FULL = (1 << SPAN) - 1
 NAMED = 20
-"""How many ranges or offsets a report names of each partition."""
+"""Ranges or offsets that a report lists for each partition."""
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 Range = tuple[int, int]
-"""The first offset, and the last one itself."""
+"""First and last offset, inclusive."""
 
 
 class OffsetSet:
-    """A set of offsets of one partition, a bit for each."""
+    """A set of offsets of one partition, one bit for each."""
 
     def __init__(self) -> None:
         self.buckets: dict[int, int] = {}
 
     def add(self, offset: int) -> bool:
-        """Put one in; False when it was there."""
+        """Add an offset; False when it was in the set already."""
         bucket, bit = divmod(offset, SPAN)
         before = self.buckets.get(bucket, 0)
         self.buckets[bucket] = before | 1 << bit
         return not before >> bit & 1
 
     def add_range(self, start: int, end: int) -> None:
-        """Put in all from the first to the one before the last."""
+        """Add the offsets from `start` to before `end`."""
         for bucket in range(start // SPAN, (end - 1) // SPAN + 1 if end > start else 0):
             low, high = max(start - bucket * SPAN, 0), min(end - bucket * SPAN, SPAN)
             self.buckets[bucket] = self.buckets.get(bucket, 0) | (1 << high) - (1 << low)
 
-    def within(self, other: OffsetSet) -> OffsetSet:
-        """Those that the other set has too."""
-        return self._made((number, bits & other.buckets.get(number, 0)) for number, bits in self.buckets.items())
+    def intersection(self, other: OffsetSet) -> OffsetSet:
+        """The offsets that are in both sets."""
+        return self._of_buckets((number, bits & other.buckets.get(number, 0)) for number, bits in self.buckets.items())
 
-    def without(self, other: OffsetSet) -> OffsetSet:
-        """Those that the other set does not have."""
-        return self._made((number, bits & ~other.buckets.get(number, 0)) for number, bits in self.buckets.items())
+    def difference(self, other: OffsetSet) -> OffsetSet:
+        """The offsets that are not in the other set."""
+        return self._of_buckets((number, bits & ~other.buckets.get(number, 0)) for number, bits in self.buckets.items())
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of offsets."""
         return sum(bits.bit_count() for bits in self.buckets.values())
 
     def __contains__(self, offset: int) -> bool:
-        """Whether an offset is in it."""
+        """Whether an offset is in the set."""
         bucket, bit = divmod(offset, SPAN)
         return bool(self.buckets.get(bucket, 0) >> bit & 1)
 
     def below(self, end: int) -> OffsetSet:
-        """Those before an offset."""
+        """The offsets below `end`."""
         limit = OffsetSet()
         limit.add_range(0, end)
-        return self.within(limit)
+        return self.intersection(limit)
 
     def ranges(self) -> Iterator[Range]:
-        """What is in it, in order, as ranges."""
+        """The offsets as ranges, in order."""
         first = last = -2
         for start, end in self._pieces():
             if start == last + 1:
@@ -74,7 +76,7 @@ class OffsetSet:
             yield first, last
 
     def _pieces(self) -> Iterator[Range]:
-        """Ranges that end at each bucket's end."""
+        """Ranges within each bucket."""
         for number, bits in sorted(self.buckets.items()):
             place = number * SPAN
             while bits:
@@ -86,59 +88,61 @@ class OffsetSet:
                 place += gap + run
 
     @staticmethod
-    def _made(buckets: Iterable[tuple[int, int]]) -> OffsetSet:
-        made = OffsetSet()
-        made.buckets = {number: bits for number, bits in buckets if bits}
-        return made
+    def _of_buckets(buckets: Iterable[tuple[int, int]]) -> OffsetSet:
+        result = OffsetSet()
+        result.buckets = {number: bits for number, bits in buckets if bits}
+        return result
 
 
 @dataclass
 class PartitionAudit:
-    """What is known of one partition: what was read of it, and where that is now."""
+    """The audit of one partition: the offsets that were read, and where their records are now."""
 
     topic: str
     partition: int
     read: OffsetSet = field(default_factory=OffsetSet)
     rows: OffsetSet = field(default_factory=OffsetSet)
     dead: OffsetSet = field(default_factory=OffsetSet)
-    twice: set[int] = field(default_factory=set)
-    """Offsets found twice among the rows or among the dead letters, the first ones of them."""
-    gone: OffsetSet = field(default_factory=OffsetSet)
-    """Missing, and deleted from the topic."""
+    repeated: set[int] = field(default_factory=set)
+    """Offsets found twice among the rows or among the dead letters, the first of them."""
+    deleted: OffsetSet = field(default_factory=OffsetSet)
+    """Missing, and deleted from the topic by retention."""
     skipped: OffsetSet = field(default_factory=OffsetSet)
-    """Missing, and the topic has no record there: compacted, or a transaction's mark."""
+    """Missing, and the topic has no record there: compacted, or a transaction marker."""
     expired: OffsetSet = field(default_factory=OffsetSet)
-    """Missing, and dead letters that their topic no longer keeps."""
+    """Missing: dead letters deleted from their topic by retention."""
 
     def missing(self) -> OffsetSet:
-        """Read, and neither a row nor a dead letter."""
-        return self.read.without(self.rows).without(self.dead)
+        """Offsets that were read and are neither a row nor a dead letter."""
+        return self.read.difference(self.rows).difference(self.dead)
 
     def lost(self) -> OffsetSet:
-        """Missing although the topic has them, and their dead letters should be there."""
-        return self.missing().without(self.gone).without(self.skipped).without(self.expired)
+        """Missing offsets without an explanation."""
+        return self.missing().difference(self.deleted).difference(self.skipped).difference(self.expired)
 
     def duplicates(self) -> list[int]:
-        """Offsets that are there more than once, the first ones of them."""
-        both = (offset for first, last in self.rows.within(self.dead).ranges() for offset in range(first, last + 1))
-        return sorted({*self.twice, *first_of(both)})[:NAMED]
+        """Offsets found more than once, the first of them."""
+        both = (
+            offset for first, last in self.rows.intersection(self.dead).ranges() for offset in range(first, last + 1)
+        )
+        return sorted({*self.repeated, *first_named(both)})[:NAMED]
 
-    def strange(self) -> OffsetSet:
-        """Rows of which no batch tells."""
-        return self.rows.without(self.read)
+    def unexpected(self) -> OffsetSet:
+        """Rows that are in no batch of the journal."""
+        return self.rows.difference(self.read)
 
     def problems(self) -> Iterator[str]:
-        """What does not balance."""
+        """A sentence for each kind of problem in this partition."""
         here = f"{self.topic} partition {self.partition}"
         if lost := self.lost():
-            yield f"{here}: {len(lost)} missing, {told(lost)}"
+            yield f"{here}: {counted(len(lost), 'record')} missing, {describe_offsets(lost)}"
         if twice := self.duplicates():
-            yield f"{here}: twice: {', '.join(map(str, twice))}"
-        if strange := self.strange():
-            yield f"{here}: {len(strange)} rows of which no batch tells, {told(strange)}"
+            yield f"{here}: duplicates at offsets {', '.join(map(str, twice))}"
+        if unexpected := self.unexpected():
+            yield f"{here}: {counted(len(unexpected), 'row')} that no batch wrote, {describe_offsets(unexpected)}"
 
     def report(self) -> dict[str, object]:
-        """The line of this partition in the audit."""
+        """The partition's entry in audit.json."""
         spans = list(self.read.ranges())
         return {
             "topic": self.topic,
@@ -148,19 +152,19 @@ class PartitionAudit:
             "read": len(self.read),
             "rows": len(self.rows),
             "dead": len(self.dead),
-            "missing": first_of(self.lost().ranges()),
-            "gone": first_of(self.gone.ranges()),
+            "missing": first_named(self.lost().ranges()),
+            "gone": first_named(self.deleted.ranges()),
             "skipped": len(self.skipped),
             "duplicates": self.duplicates(),
         }
 
 
-def first_of(things: Iterable[Thing]) -> list[Thing]:
-    """The first ones, as many as a report names."""
-    return [thing for thing, _ in zip(things, range(NAMED), strict=False)]
+def first_named(items: Iterable[Item]) -> list[Item]:
+    """The first items, as many as a report lists."""
+    return [item for item, _ in zip(items, range(NAMED), strict=False)]
 
 
-def told(offsets: OffsetSet) -> str:
-    """Offsets as a person writes them: offsets 3-7, 9."""
-    ranges = [f"{first}-{last}" if last > first else str(first) for first, last in first_of(offsets.ranges())]
+def describe_offsets(offsets: OffsetSet) -> str:
+    """Offsets for a message: "offsets 3-7, 9"."""
+    ranges = [f"{first}-{last}" if last > first else str(first) for first, last in first_named(offsets.ranges())]
     return f"offsets {', '.join(ranges)}"

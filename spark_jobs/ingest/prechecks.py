@@ -1,11 +1,12 @@
-"""Whether an `ingest` may begin: expressions that mean something, and a table and a checkpoint that belong together."""
+"""Checks before the first batch of an `ingest`: valid SQL, and a table and a checkpoint that belong together."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs.ingest import batch_journal, transform
-from spark_jobs.ingest.sinks.parquet import is_row
+from spark_jobs.ingest import batch_journal
+from spark_jobs.ingest.sinks.parquet import is_row_file
+from spark_jobs.records import transform
 from spark_jobs.runtime import batch_offsets
 from spark_jobs.runtime.error_causes import RefusedJobError
 from spark_jobs.runtime.folder import Folder
@@ -17,81 +18,79 @@ if TYPE_CHECKING:
     from spark_jobs.ingest.sinks.base import Sink
     from spark_jobs.settings.ingest import IngestSettings
 
-SCHEMA = f"{batch_journal.OWN}/schema.json"
-"""The columns of a table, the folders they are in, and the format."""
+SCHEMA = f"{batch_journal.JOB_FOLDER}/schema.json"
+"""The file with a table's columns, partition columns and format."""
 
-ANEW = "to begin anew, give the job a new checkpoint and a new sink.path"
+RESTART_ADVICE = "to start over, give the job a new checkpoint and a new sink.path"
 
 
 def check(spark: SparkSession, settings: IngestSettings, sink: Sink, checkpoint: Folder) -> None:
-    """Refuse what would fail or go wrong after the first batch; note the table's columns."""
+    """Refuse a job that would fail or write wrong data later; creates the table and writes its columns down."""
     columns = _columns(spark, settings)
-    _together(sink, checkpoint)
-    known = _fits(columns, settings, sink.folder)
-    sink.prepare(columns)
+    _check_pair(sink, checkpoint)
+    known = _check_schema(columns, settings, sink.folder)
+    sink.ensure_table(columns)
     sink.folder.save(SCHEMA, known)
 
 
 def _columns(spark: SparkSession, settings: IngestSettings) -> StructType:
-    """The columns of a row, when all that the file says in SQL can be understood."""
+    """The columns of a row; refuses SQL of the file that Spark cannot analyse."""
     from pyspark.errors import AnalysisException
 
-    records = spark.createDataFrame([], transform.KAFKA)
+    records = spark.createDataFrame([], transform.KAFKA_COLUMNS)
     try:
-        opened = transform.opened(records, settings)
+        opened = transform.with_columns(records, settings)
         for name, rule in settings.rules.items():
             kind = opened.selectExpr(rule).schema[0].dataType.simpleString()
             if kind != "boolean":
-                raise RefusedJobError(
-                    f"rules.{name}: {rule} is {kind}, and not true or false", "correct the job's file"
-                )
-        _steady(opened, settings)
-        return transform.rows(transform.judged(records, settings)).schema
+                raise RefusedJobError(f"rules.{name}: {rule} is of type {kind}, not boolean", "correct the job's file")
+        _check_stable_rules(opened, settings)
+        return transform.rows(transform.with_reasons(records, settings)).schema
     except AnalysisException as problem:
-        where, what = _wrong(spark, settings), str(problem).strip().splitlines()[0]
+        where, what = _failing_expression(spark, settings), str(problem).strip().splitlines()[0]
         raise RefusedJobError(f"{where}: {what}", "correct the job's file") from problem
 
 
-def _steady(opened: DataFrame, settings: IngestSettings) -> None:
-    """Refuse a rule that may say one thing of a record now and another later: a batch is looked at twice."""
-    wavering: set[str] = set()
+def _check_stable_rules(opened: DataFrame, settings: IngestSettings) -> None:
+    """Refuse rules whose result may change: a batch is read twice, and both passes must agree."""
+    unstable: set[str] = set()
     for name, expression in settings.columns.items():
-        if _wavers(opened, expression, wavering):
-            wavering.add(name)
+        if _is_unstable(opened, expression, unstable):
+            unstable.add(name)
     for name, rule in settings.rules.items():
-        if _wavers(opened, rule, wavering):
+        if _is_unstable(opened, rule, unstable):
             raise RefusedJobError(
-                f"rules.{name}: {rule} depends on the clock or on chance, and may be true now and false later",
-                "compare with _timestamp, the time that Kafka has of the record",
+                f"rules.{name}: {rule} depends on the clock or on random values, so it may change between two passes",
+                "compare with _timestamp, the record's timestamp in Kafka",
             )
 
 
-def _wavers(opened: DataFrame, expression: str, wavering: set[str]) -> bool:
-    """Whether an expression, or a column that it looks at, depends on the clock or on chance."""
+def _is_unstable(opened: DataFrame, expression: str, unstable: set[str]) -> bool:
+    """Whether an expression, or a column that it uses, depends on the clock or on random values."""
     jvm: Any = opened.sparkSession._jvm
     clock = getattr(jvm.org.apache.spark.sql.catalyst.trees, "TreePattern$").__getattr__("MODULE$").CURRENT_LIKE()
-    told = opened.selectExpr(expression)._jdf.queryExecution().analyzed().expressions().head()
-    columns = told.references().iterator()
+    analyzed = opened.selectExpr(expression)._jdf.queryExecution().analyzed().expressions().head()
+    columns = analyzed.references().iterator()
     used = set()
     while columns.hasNext():
         used.add(columns.next().name())
-    return bool(used & wavering) or not told.deterministic() or told.containsPattern(clock)
+    return bool(used & unstable) or not analyzed.deterministic() or analyzed.containsPattern(clock)
 
 
-def _wrong(spark: SparkSession, settings: IngestSettings) -> str:
-    """Which of the file's expressions Spark does not understand."""
+def _failing_expression(spark: SparkSession, settings: IngestSettings) -> str:
+    """The key of the first expression that Spark cannot analyse."""
     from dataclasses import replace
 
     from pyspark.errors import AnalysisException
 
-    records, tried = spark.createDataFrame([], transform.KAFKA), {}
+    records, tried = spark.createDataFrame([], transform.KAFKA_COLUMNS), {}
     for name, expression in settings.columns.items():
         tried[name] = expression
         try:
-            transform.opened(records, replace(settings, columns=tried))
+            transform.with_columns(records, replace(settings, columns=tried))
         except AnalysisException:
             return f"columns.{name}"
-    opened = transform.opened(records, settings)
+    opened = transform.with_columns(records, settings)
     for name, rule in settings.rules.items():
         try:
             opened.selectExpr(rule)
@@ -100,55 +99,55 @@ def _wrong(spark: SparkSession, settings: IngestSettings) -> str:
     return "format"
 
 
-def _together(sink: Sink, checkpoint: Folder) -> None:
-    """Refuse a checkpoint and a table that do not know of each other."""
-    life, begun, done = (
-        batch_offsets.identity(checkpoint),
-        batch_offsets.begun(checkpoint),
-        batch_offsets.committed(checkpoint),
+def _check_pair(sink: Sink, checkpoint: Folder) -> None:
+    """Refuse a checkpoint and a table that do not belong together."""
+    checkpoint_id, begun, done = (
+        batch_offsets.checkpoint_id(checkpoint),
+        batch_offsets.last_planned(checkpoint),
+        batch_offsets.last_committed(checkpoint),
     )
     table = sink.folder
-    described = batch_journal.newest(table)
-    if described < 0 and not table.exists(SCHEMA) and any(map(is_row, table.files(""))):
-        raise RefusedJobError(
-            f"{table.path} holds files that no job of this kind wrote", "give the job another sink.path"
-        )
+    described = batch_journal.last_batch(table)
+    if described < 0 and not table.exists(SCHEMA) and any(map(is_row_file, table.files(""))):
+        raise RefusedJobError(f"sink {table.path} has files that no ingest wrote", "give the job another sink.path")
     if done > described:
         raise RefusedJobError(
-            f"the checkpoint has read up to batch {done}, and the sink holds batches up to {described}",
-            f"put the sink back where it was; {ANEW}",
+            f"the checkpoint is at batch {done}, but the sink has only batches up to {described}",
+            f"restore the sink; {RESTART_ADVICE}",
         )
-    number, whose = _last(sink, described)
-    if begun < number or (number >= 0 and whose != life):
+    number, owner = _last(sink, described)
+    if begun < number or (number >= 0 and owner != checkpoint_id):
         raise RefusedJobError(
-            f"the sink holds batches up to {number} of another checkpoint",
-            f"give the job the checkpoint that it had; {ANEW}",
+            f"the sink has batches up to {number} of another checkpoint",
+            f"give the job its earlier checkpoint; {RESTART_ADVICE}",
         )
 
 
 def _last(sink: Sink, described: int) -> tuple[int, str]:
-    """The last batch in the sink and its checkpoint: of a batch that was cut off only the table itself may know."""
-    if (mark := sink.newest()) and mark.batch > described:
+    """The last batch in the sink and its checkpoint; the journal may lack an interrupted batch."""
+    if (mark := sink.last_commit()) and mark.batch > described:
         return mark.batch, mark.checkpoint
-    told = batch_journal.load(sink.folder, described)
-    return described, told["checkpoint"] if told else ""
+    batch = batch_journal.load_batch(sink.folder, described)
+    return described, batch["checkpoint"] if batch else ""
 
 
-def _fits(columns: StructType, settings: IngestSettings, table: Folder) -> dict[str, Any]:
-    """Refuse columns that the table does not have or has otherwise; the columns it will have, new ones if allowed."""
+def _check_schema(columns: StructType, settings: IngestSettings, table: Folder) -> dict[str, Any]:
+    """Refuse a schema that differs from the table's; returns the schema to store, with new columns where allowed."""
     wanted = {field.name: field.dataType.simpleString() for field in columns}
     asked = {"columns": wanted, "partition_by": list(settings.sink.partition_by), "format": settings.sink.format}
     known: dict[str, Any] = table.load(SCHEMA) or asked
-    way_out = f"give the job a new checkpoint and a new sink.path, or put it back; the table is {table.path}"
+    advice = (
+        f"undo the change in the job's file, or give the job a new checkpoint and a new sink.path; table: {table.path}"
+    )
     if (held := known.get("format", settings.sink.format)) != settings.sink.format:
-        raise RefusedJobError(f"the table is {held}, and the job's file says {settings.sink.format}", way_out)
+        raise RefusedJobError(f"the table's format is {held}, the job's file has {settings.sink.format}", advice)
     for name, kind in known["columns"].items():
         if name not in wanted:
-            raise RefusedJobError(f"column {name} is gone from the job's file, and the table has it", way_out)
+            raise RefusedJobError(f"column {name} is in the table, but not in the job's file", advice)
         if wanted[name] != kind:
-            raise RefusedJobError(f"column {name} is {wanted[name]} in the job's file and {kind} in the table", way_out)
+            raise RefusedJobError(f"column {name} is {wanted[name]} in the job's file and {kind} in the table", advice)
     if known["partition_by"] != list(settings.sink.partition_by):
-        raise RefusedJobError(f"the table is in folders by {known['partition_by'] or 'nothing'}", way_out)
+        raise RefusedJobError(f"the table is partitioned by {', '.join(known['partition_by']) or 'nothing'}", advice)
     new = [name for name in wanted if name not in known["columns"]]
     if new and settings.sink.new_columns != "add":
         raise RefusedJobError(

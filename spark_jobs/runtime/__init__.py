@@ -1,1 +1,1 @@
-"""What every job needs while it runs: session, checkpoint, lock, progress."""
+"""What every job needs while it runs: Spark session, checkpoint, locks, progress and error causes."""

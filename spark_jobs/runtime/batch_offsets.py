@@ -1,4 +1,4 @@
-"""Which offsets a batch covers, as Spark wrote them into the checkpoint before it began."""
+"""The offsets of each batch, from Spark's logs in the checkpoint (`sources`, `offsets`, `commits`)."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ from typing import Any
 from spark_jobs.runtime.error_causes import RefusedJobError
 from spark_jobs.runtime.folder import Folder
 
-Ends = dict[str, dict[str, int]]
+EndOffsets = dict[str, dict[str, int]]
 """Topic -> partition -> offset."""
 
 
-def covered(checkpoint: Folder, number: int) -> dict[str, dict[str, list[int]]]:
-    """Topic -> partition -> first offset and the one behind the last."""
-    behind = ends(checkpoint, number)
-    starts = ends(checkpoint, number - 1) if number else _last_line(checkpoint.read("sources/0/0"))
+def batch_ranges(checkpoint: Folder, number: int) -> dict[str, dict[str, list[int]]]:
+    """Topic -> partition -> [first offset, last offset + 1] of a batch, without empty partitions."""
+    stops = end_offsets(checkpoint, number)
+    starts = end_offsets(checkpoint, number - 1) if number else _last_line(checkpoint.read("sources/0/0"))
     return {
         topic: {
             partition: [starts.get(topic, {}).get(partition, 0), end]
             for partition, end in partitions.items()
             if end > starts.get(topic, {}).get(partition, 0)
         }
-        for topic, partitions in behind.items()
+        for topic, partitions in stops.items()
     }
 
 
-def identity(checkpoint: Folder) -> str:
-    """The id that Spark gave the checkpoint when it was made; empty when there is none yet."""
-    with _sound(checkpoint, "metadata"):
-        told = checkpoint.load("metadata")
-    return str(told["id"]) if told else ""
+def checkpoint_id(checkpoint: Folder) -> str:
+    """The id of the checkpoint in its metadata; empty without a checkpoint, refused when it is damaged."""
+    with _readable(checkpoint, "metadata"):
+        metadata = checkpoint.load("metadata")
+    return str(metadata["id"]) if metadata else ""
 
 
-def committed(checkpoint: Folder) -> int:
-    """The newest batch that Spark noted as done; -1 when there is none."""
+def last_committed(checkpoint: Folder) -> int:
+    """The newest batch in Spark's commit log; -1 when there is none."""
     return _newest(checkpoint, "commits")
 
 
-def begun(checkpoint: Folder) -> int:
-    """The newest batch that Spark noted before it began; -1 when there is none."""
+def last_planned(checkpoint: Folder) -> int:
+    """The newest batch in Spark's offset log; -1 when there is none, refused when its file is damaged."""
     newest = _newest(checkpoint, "offsets")
     if newest >= 0:
-        ends(checkpoint, newest)  # a file that cannot be read is found here, and not by Spark
+        end_offsets(checkpoint, newest)  # refuse a damaged file here, with a message that Spark would not give
     return newest
 
 
-def reached(checkpoint: Folder) -> Ends:
-    """Where the next batch begins that is not done."""
-    done = committed(checkpoint)
-    return ends(checkpoint, done) if done >= 0 else _last_line(checkpoint.read("sources/0/0"))
+def next_offsets(checkpoint: Folder) -> EndOffsets:
+    """The offsets at which the next uncommitted batch begins."""
+    done = last_committed(checkpoint)
+    return end_offsets(checkpoint, done) if done >= 0 else _last_line(checkpoint.read("sources/0/0"))
 
 
 def _newest(checkpoint: Folder, log: str) -> int:
@@ -59,35 +59,35 @@ def _newest(checkpoint: Folder, log: str) -> int:
     return max((int(name) for name in names if name.isdecimal()), default=-1)
 
 
-def count(ranges: dict[str, dict[str, list[int]]]) -> int:
-    """How many offsets that are."""
+def count_offsets(ranges: dict[str, dict[str, list[int]]]) -> int:
+    """How many offsets are in these ranges."""
     return sum(end - start for partitions in ranges.values() for start, end in partitions.values())
 
 
-def ends(checkpoint: Folder, number: int) -> Ends:
-    """Where the batch ends in each partition."""
-    with _sound(checkpoint, f"offsets/{number}"):
+def end_offsets(checkpoint: Folder, number: int) -> EndOffsets:
+    """Topic -> partition -> last offset + 1 of a planned batch; refused when the file is damaged."""
+    with _readable(checkpoint, f"offsets/{number}"):
         return _last_line(checkpoint.read(f"offsets/{number}"))
 
 
 @contextmanager
-def _sound(checkpoint: Folder, name: str) -> Iterator[None]:
-    """While a file is read that Spark wrote."""
+def _readable(checkpoint: Folder, name: str) -> Iterator[None]:
+    """Turns a ValueError while one of Spark's files is read into a refusal that names the file."""
     try:
         yield
     except ValueError as problem:
         raise RefusedJobError(
-            f"the checkpoint is damaged: {checkpoint.within(name)} cannot be read",
-            "put it back from a copy; to begin anew, give the job a new checkpoint and a new sink.path",
+            f"the checkpoint is damaged: {checkpoint.path_of(name)} cannot be read",
+            "restore it from a backup; to start over, give the job a new checkpoint and a new sink.path",
         ) from problem
 
 
-def _last_line(text: str | None) -> Ends:
-    """The offsets are the last line of Spark's files, in JSON; the lines before are its own."""
+def _last_line(text: str | None) -> EndOffsets:
+    """The offsets: JSON in the last line of Spark's files; the lines before hold a version and metadata."""
     if text is None:
         return {}
     line: Any = (text.strip().splitlines() or [""])[-1]
-    told = json.loads(line[line.index("{") :])
-    if not all(isinstance(partitions, dict) for partitions in told.values()):
-        raise ValueError(f"{line} tells no offsets")  # cut off after a line of Spark's own
-    return dict(told)
+    offsets = json.loads(line[line.index("{") :])
+    if not all(isinstance(partitions, dict) for partitions in offsets.values()):
+        raise ValueError(f"no offsets in {line}")  # the file was cut off after the metadata
+    return dict(offsets)

@@ -1,4 +1,4 @@
-"""Whose a checkpoint is: noted in it when a job starts, on any file system, so that no other job goes on with it."""
+"""The owner of a checkpoint: a file in it, on any file system, so that no other job continues from it."""
 
 from __future__ import annotations
 
@@ -13,41 +13,44 @@ if TYPE_CHECKING:
 
 FILE = "kcluster.json"
 TOPICS = "topic_ids"
-"""The ids of the topics that are read: a topic that was deleted and created again has another."""
-READ = ("topics", "cluster_id", TOPICS)
-"""What says which records are read."""
+"""The ids of the topics that are read: a topic that was deleted and created again has a new id."""
+READ_KEYS = ("topics", "cluster_id", TOPICS)
+"""The keys that decide which records are read."""
 
-WAY_OUT = "give this job another --name, or another checkpoint and sink in its file"
+RESOLUTION = "give this job another --name, or another checkpoint and sink in its file"
 
 
-def claim(checkpoint: Folder, mine: Mapping[str, Any]) -> None:
-    """Make the checkpoint this job's, unless something was read with it for another; `mine` is empty without kcluster.
+def claim(checkpoint: Folder, identity: Mapping[str, Any]) -> None:
+    """Write this job into the checkpoint as its owner; refused when another job has read with it.
 
-    Kcluster has asked the same before where it can: of a folder of its machine.
+    `identity` is empty without kcluster: then nothing is checked. For folders of its own machine kcluster has checked
+    the same before.
     """
-    if not mine:
+    if not identity:
         return
     owner = checkpoint.load(FILE)
-    if batch_offsets.begun(checkpoint) >= 0:
-        _same(checkpoint, owner or mine, mine)  # older versions noted nothing on other file systems
-    elif owner and any(owner.get(key, mine[key]) != mine[key] for key in READ):
-        checkpoint.remove("sources")  # where it would have begun in the topics of before
-    if owner != mine:
-        checkpoint.save(FILE, mine)
+    if batch_offsets.last_planned(checkpoint) >= 0:
+        _require_same_job(
+            checkpoint, owner or identity, identity
+        )  # older versions wrote no owner on other file systems
+    elif owner and any(owner.get(key, identity[key]) != identity[key] for key in READ_KEYS):
+        checkpoint.remove("sources")  # the start offsets of other topics
+    if owner != identity:
+        checkpoint.save(FILE, identity)
 
 
-def renewed(owner: Mapping[str, Any], now: Mapping[str, str]) -> Iterator[str]:
-    """Topics that are others now than those that the owner read, as far as somebody noted their ids."""
+def recreated_topics(owner: Mapping[str, Any], now: Mapping[str, str]) -> Iterator[str]:
+    """A problem for each topic whose id differs from the one that the owner read; topics without a recorded id pass."""
     before = owner.get(TOPICS, {})
     for name in now:
         if before.get(name, now[name]) != now[name]:
-            yield f"{name} was deleted and created again since this job read it, so its offsets mean other records"
+            yield f"topic {name} was deleted and created again since this job read it: its offsets are of other records"
 
 
-def _same(checkpoint: Folder, owner: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
-    for key, value in mine.items():
+def _require_same_job(checkpoint: Folder, owner: Mapping[str, Any], identity: Mapping[str, Any]) -> None:
+    for key, value in identity.items():
         if key != TOPICS and owner.get(key) != value:
-            told = f"{key.replace('_', ' ')} is {owner.get(key)} there, and {value} here"
-            raise RefusedJobError(f"the checkpoint {checkpoint.path} belongs to another job: {told}", WAY_OUT)
-    for problem in renewed(owner, mine[TOPICS]):
-        raise RefusedJobError(problem, WAY_OUT)
+            difference = f"{key.replace('_', ' ')} is {owner.get(key)} in the checkpoint, {value} in this job"
+            raise RefusedJobError(f"the checkpoint {checkpoint.path} belongs to another job: {difference}", RESOLUTION)
+    for problem in recreated_topics(owner, identity[TOPICS]):
+        raise RefusedJobError(problem, RESOLUTION)

@@ -1,4 +1,4 @@
-"""What a job remembers from step to step: numbered files in the checkpoint; the newest one counts."""
+"""A job's own state in the checkpoint: numbered files, one for each step, of which the newest counts."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from spark_jobs.runtime.folder import Folder
 
-KEPT = 3
+KEPT_STEPS = 3
 """How many steps are kept."""
 
 
 class CheckpointState:
-    """The newest step, and the way to the next one."""
+    """The state after the newest step, and whether its output was published."""
 
-    def __init__(self, checkpoint: Folder, place: str) -> None:
+    def __init__(self, checkpoint: Folder, folder: str) -> None:
         self._checkpoint = checkpoint
-        self._place = place
-        names = [name for name in checkpoint.files(place) if name.endswith(".json")]
-        self.newest: dict[str, Any] = checkpoint.load(names[-1]) if names else {"step": -1, "log": uuid4().hex}
-        """What the newest step wrote down; `step` is its number, `log` the same for all steps of this checkpoint."""
-        self.told: int = (checkpoint.load(self._note) or {"step": -1})["step"]
-        """The newest step of which is known that it was told."""
+        self._folder = folder
+        names = [name for name in checkpoint.files(folder) if name.endswith(".json")]
+        self.latest: dict[str, Any] = checkpoint.load(names[-1]) if names else {"step": -1, "log": uuid4().hex}
+        """The content of the newest step; `step` is its number, `log` an id that all steps of this checkpoint share."""
+        self.published: int = (checkpoint.load(self._published_file) or {"step": -1})["step"]
+        """The newest step whose output is known to be published; -1 for none."""
 
-    def write(self, **facts: Any) -> None:
-        """Write down the next step; from here on it has happened, also for a run after this one."""
-        number = self.newest["step"] + 1
-        self.newest = {"step": number, "log": self.newest["log"], **facts}
-        self._checkpoint.save(self._file(number), self.newest)
-        self._checkpoint.remove(self._file(number - KEPT))
+    def commit(self, **facts: Any) -> None:
+        """Write the next step; once this returns, a later run continues after it."""
+        number = self.latest["step"] + 1
+        self.latest = {"step": number, "log": self.latest["log"], **facts}
+        self._checkpoint.save(self._file(number), self.latest)
+        self._checkpoint.remove(self._file(number - KEPT_STEPS))
 
-    def tell(self) -> None:
-        """Write down that what the newest step had to say was said."""
-        self.told = self.newest["step"]
-        self._checkpoint.save(self._note, {"step": self.told})
+    def mark_published(self) -> None:
+        """Record that the output of the newest step is published."""
+        self.published = self.latest["step"]
+        self._checkpoint.save(self._published_file, {"step": self.published})
 
     @property
-    def _note(self) -> str:
-        return f"{self._place}/told"
+    def _published_file(self) -> str:
+        return f"{self._folder}/told"
 
     def _file(self, number: int) -> str:
-        return f"{self._place}/{number:012d}.json"
+        return f"{self._folder}/{number:012d}.json"

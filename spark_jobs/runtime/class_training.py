@@ -1,6 +1,6 @@
-"""Does a little of what every job does, so that the classes a driver loads can be kept for its next start.
+"""A short run of what every job does, so that the JVM can archive the classes that a driver loads.
 
-spark-submit --conf spark.driver.extraJavaOptions=-XX:ArchiveClassesAtExit=FILE spark_jobs/training.py
+spark-submit --conf spark.driver.extraJavaOptions=-XX:ArchiveClassesAtExit=FILE spark_jobs/runtime/class_training.py
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from tempfile import TemporaryDirectory
 # spark-submit puts this file's folder first on the path; the package is one further up.
 sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from spark_jobs.runtime.session import session  # noqa: E402
+from spark_jobs.runtime.session import spark_session  # noqa: E402
 
 ROWS = 1000
 SCHEMA = "id string, at timestamp, lat double"
 
 
 def main() -> None:
-    """Read JSON as a stream, judge it, write it as a partitioned table, read it back and count."""
+    """Read JSON as a stream, apply a rule, write a partitioned table, read it back and count."""
     from pyspark.sql import DataFrame
     from pyspark.sql.functions import count, expr, from_json
 
-    spark = session("training", {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"})
+    spark = spark_session("training", {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"})
     with TemporaryDirectory(prefix="kcluster-training-") as name:
         source, table = Path(name, "source"), str(Path(name, "table"))
         source.mkdir()

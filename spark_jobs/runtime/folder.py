@@ -1,4 +1,4 @@
-"""A folder of the sink or the checkpoint, on any file system that Spark knows."""
+"""A folder of the sink or the checkpoint, on any file system that Spark supports."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from spark_jobs.runtime.error_causes import RefusedJobError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-GONE = "another job wrote there, or somebody deleted it; put it back, or begin anew with a new checkpoint and sink.path"
+MISSING_FILE_ADVICE = (
+    "it was removed by another job or by hand: restore it, or start over with a new checkpoint and a new sink.path"
+)
 
 
 class Folder:
-    """A folder; paths are relative to it."""
+    """A folder through Hadoop's FileSystem; all names are relative to it."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         self.path = path
@@ -22,8 +24,8 @@ class Folder:
         self._hadoop = self._jvm.org.apache.hadoop.fs
         self._files = self._at("").getFileSystem(spark._jsc.hadoopConfiguration())
 
-    def within(self, name: str) -> str:
-        """The whole path of something in the folder."""
+    def path_of(self, name: str) -> str:
+        """The full path of a name in the folder."""
         return f"{self.path}/{name}"
 
     def read(self, name: str) -> str | None:
@@ -37,16 +39,16 @@ class Folder:
             stream.close()
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a file or folder."""
+        """Whether the file or folder exists."""
         return bool(self._files.exists(self._at(name)))
 
     def load(self, name: str) -> Any:
-        """The JSON in a file; None when there is none."""
+        """The JSON in a file; None without the file, ValueError when it is not JSON."""
         text = self.read(name)
         return None if text is None else json.loads(text)
 
     def save(self, name: str, content: Any) -> None:
-        """Write JSON so that a reader sees the whole file or none."""
+        """Write JSON atomically: readers see the old file or the new one."""
         fresh = f"{name}.new"
         stream = self._files.create(self._at(fresh), True)
         try:
@@ -56,19 +58,21 @@ class Folder:
         self.move(fresh, name)
 
     def move(self, name: str, to: str) -> None:
-        """Put a file in its place; one that stood there goes away, one that is there already stays."""
+        """Move a file and replace the target; done already when only the target exists, refused when neither does."""
         target = self._at(to)
         if not self._files.exists(self._at(name)):
             if not self._files.exists(target):
-                raise RefusedJobError(f"{self.within(name)} is gone, and was not moved to {self.within(to)}", GONE)
+                raise RefusedJobError(
+                    f"{self.path_of(name)} is missing and was not moved to {self.path_of(to)}", MISSING_FILE_ADVICE
+                )
             return
         self._files.mkdirs(target.getParent())
         self._files.delete(target, False)
         if not self._files.rename(self._at(name), target):
-            raise OSError(f"{self.within(name)} cannot be moved to {self.within(to)}")
+            raise OSError(f"{self.path_of(name)} cannot be moved to {self.path_of(to)}")
 
     def files(self, name: str) -> list[str]:
-        """Every file below, by its path in this folder."""
+        """Every file below a name, sorted, by its path in this folder."""
         if not self._files.exists(self._at(name)):
             return []
         top = self._files.resolvePath(self._at("")).toString()
@@ -79,8 +83,8 @@ class Folder:
         return sorted(paths)
 
     def remove(self, name: str) -> None:
-        """Delete a file or folder, if it is there."""
+        """Delete a file or folder; nothing happens when it does not exist."""
         self._files.delete(self._at(name), True)
 
     def _at(self, name: str) -> Any:
-        return self._hadoop.Path(self.within(name) if name else self.path)
+        return self._hadoop.Path(self.path_of(name) if name else self.path)

@@ -1,13 +1,13 @@
-"""The folder of one job: what it tells while it runs, how it ended, and whether somebody asked it to stop.
+"""The job directory: the interface of files between a job and whoever submitted it.
 
 job.json         the settings it runs with, complete
-owner.json       whose the checkpoint is to be
+owner.json       the owner to write into the checkpoint
 clients.json     security settings of Kafka clients, readable by the owner only
-progress.jsonl   a line for each batch; when there are very many, those of before are in progress.jsonl.before
-state.json       starting, running, finished, stopped or failed; of a failed one the cause
-stop             somebody wants it to end after the batch in hand; the job removes it when it has ended
-driver.log       what Spark and the job wrote
-NAME.lock        held while the job runs (alone.py)
+progress.jsonl   a line for each batch; rotated to progress.jsonl.before at 16 MiB
+state.json       starting, running, finished, stopped or failed; cause and advice of a failure
+stop             a request to stop after the running batch; the job removes it when it has ended
+driver.log       output of Spark and the job
+NAME.lock        locked while the job runs (process_lock.py)
 """
 
 from __future__ import annotations
@@ -17,54 +17,54 @@ import time
 from pathlib import Path
 from typing import Any
 
-MUCH = 16 << 20
-"""Bytes of progress from which on a new file is begun: days of batches, and the one before is kept."""
+ROTATE_AT = 16 << 20
+"""Bytes of progress.jsonl after which it is rotated: days of batches."""
 
 
 class JobDir:
-    """One job's folder, seen by the job."""
+    """The job's side of its job directory."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._notes: dict[str, Any] = {}
+        self._facts: dict[str, Any] = {}
 
-    def clients(self, language: str) -> dict[str, str]:
-        """The security settings of a Kafka client: spelled as "java" or as "librdkafka" does."""
-        return dict(self._given("clients.json").get(language, {}))
+    def client_settings(self, language: str) -> dict[str, str]:
+        """The security settings of a client as "java" or "librdkafka" names them; empty without clients.json."""
+        return dict(self._load("clients.json").get(language, {}))
 
-    def owner(self) -> dict[str, Any]:
-        """Who the job is, for its checkpoint; empty when nobody told."""
-        return self._given("owner.json")
+    def checkpoint_identity(self) -> dict[str, Any]:
+        """The owner to write into the checkpoint; empty without kcluster."""
+        return self._load("owner.json")
 
-    def say(self, state: str, **more: Any) -> None:
-        """Write down the state; a reader sees the old one or the new one, never half of it."""
+    def write_state(self, state: str, **more: Any) -> None:
+        """Write state.json atomically, with the facts added so far."""
         fresh = self.folder / "state.json.new"
-        fresh.write_text(json.dumps({"state": state, "at": time.time(), **self._notes, **more}))
+        fresh.write_text(json.dumps({"state": state, "at": time.time(), **self._facts, **more}))
         fresh.replace(self.folder / "state.json")
 
-    def end(self, state: str, **more: Any) -> None:
-        """Write down how it ended; a wish to stop was for this run, and not for one after it."""
-        self.say(state, **more)
-        # In this order: who sees neither the wish nor an end would take it for a job that runs on.
+    def write_end(self, state: str, **more: Any) -> None:
+        """Write the final state and remove the request to stop: it was for this run."""
+        self.write_state(state, **more)
+        # In this order: a reader that sees neither a request nor an end would take the job for running.
         (self.folder / "stop").unlink(missing_ok=True)
 
-    def note(self, **facts: Any) -> None:
-        """Remember what belongs to every state from now on, such as how much was written."""
-        self._notes.update(facts)
+    def add_facts(self, **facts: Any) -> None:
+        """Add facts to every state written from now on, such as the number of records."""
+        self._facts.update(facts)
 
-    def progress(self, **batch: Any) -> None:
-        """Add the line of a batch."""
-        told = self.folder / "progress.jsonl"
-        if told.exists() and told.stat().st_size > MUCH:
-            told.replace(self.folder / "progress.jsonl.before")
-        with told.open("a") as file:
-            file.write(json.dumps({"at": time.time(), **batch}) + "\n")
+    def append_progress(self, **batch: Any) -> None:
+        """Append the line of a batch to progress.jsonl."""
+        file = self.folder / "progress.jsonl"
+        if file.exists() and file.stat().st_size > ROTATE_AT:
+            file.replace(self.folder / "progress.jsonl.before")
+        with file.open("a") as out:
+            out.write(json.dumps({"at": time.time(), **batch}) + "\n")
 
-    def stop_asked(self) -> bool:
-        """Whether somebody wants the job to end after the batch in hand."""
+    def stop_requested(self) -> bool:
+        """Whether the job is to stop after the running batch."""
         return (self.folder / "stop").exists()
 
-    def _given(self, name: str) -> dict[str, Any]:
+    def _load(self, name: str) -> dict[str, Any]:
         try:
             return dict(json.loads((self.folder / name).read_text()))
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Kafka's topics as a stream of records."""
+"""Spark's Kafka source: topics as a streaming DataFrame."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 
     from spark_jobs.settings.source import Source
 
-TUNED = {
-    # Fewer and larger answers than the client's defaults, which are made for little delay.
+CONSUMER_DEFAULTS = {
+    # Fewer and larger fetches than the client's defaults, which are tuned for latency.
     "fetch.min.bytes": "65536",
     "fetch.max.wait.ms": "100",
     "max.partition.fetch.bytes": "8388608",
     "receive.buffer.bytes": "1048576",
     "max.poll.records": "10000",
-    # What a transaction took back was never said.
+    # Records of aborted transactions are not read.
     "isolation.level": "read_committed",
 }
 
 
-def stream(spark: SparkSession, settings: Source, bootstrap: str, security: Mapping[str, str]) -> DataFrame:
-    """The records of the topics, from where the checkpoint says, or for a new one from `start`."""
-    return spark.readStream.format("kafka").options(**options(settings, bootstrap, security)).load()
+def read_stream(spark: SparkSession, settings: Source, bootstrap: str, security: Mapping[str, str]) -> DataFrame:
+    """The records of the topics: from the checkpoint's offsets, or for a new checkpoint from `start`."""
+    return spark.readStream.format("kafka").options(**source_options(settings, bootstrap, security)).load()
 
 
-def options(settings: Source, bootstrap: str, security: Mapping[str, str]) -> dict[str, str]:
-    """The options of Spark's Kafka source."""
-    consumer = {**TUNED, **security, **settings.kafka, "bootstrap.servers": bootstrap}
+def source_options(settings: Source, bootstrap: str, security: Mapping[str, str]) -> dict[str, str]:
+    """The options of Spark's Kafka source for a job's settings and the security settings of a Java client."""
+    consumer = {**CONSUMER_DEFAULTS, **security, **settings.kafka, "bootstrap.servers": bootstrap}
     return {
         **{f"kafka.{key}": value for key, value in consumer.items()},
         "subscribe": ",".join(settings.topics),

@@ -1,7 +1,7 @@
-"""One process at a time in a folder: a lock that the kernel takes back when its process ends, however that ends.
+"""One driver at a time for each job directory and checkpoint: file locks that the kernel releases with the process.
 
-It is held until then and never given back before: what a process does in its other threads may go on after its job has
-told its end, as with a driver whose JVM was killed while dead letters were on their way.
+A lock is never released earlier: threads of a process may work on after the job has written its end, as in a driver
+whose JVM was killed while dead letters were being sent.
 """
 
 from __future__ import annotations
@@ -15,44 +15,44 @@ from urllib.parse import unquote, urlsplit
 from spark_jobs.runtime.error_causes import RefusedJobError
 
 CHECKPOINT = "kcluster.lock"
-"""The file of the lock in a checkpoint; that in a job's folder has the job's name: several may share a folder."""
+"""The lock file in a checkpoint; the one in a job directory is NAME.lock, because jobs may share a directory."""
 
 WITHIN = 5.0
-"""Seconds for a process that was killed to be gone."""
+"""Seconds to wait for a process that was killed to disappear."""
 
 PAUSE = 0.1
 
 
 def lock_folder(folder: Path, name: str) -> None:
-    """Be the only process of a job that reports to this folder."""
-    taken = f"the job {name} runs already, and reports to {folder.absolute()}"
-    _hold(folder / f"{name}.lock", taken, "stop it first")
+    """Lock a job directory for a job until this process ends; refused when another process has the lock."""
+    message = f"job {name} is already running in {folder.absolute()}"
+    _hold(folder / f"{name}.lock", message, "stop that job first")
 
 
 def lock_checkpoint(checkpoint: str) -> None:
-    """Be the only process that works with a checkpoint, where that is a folder of this machine."""
+    """Lock a checkpoint until this process ends; refused when another has it. No effect on other file systems."""
     parts = urlsplit(checkpoint)
     if not checkpoint or parts.scheme not in ("", "file"):
         return
     folder = Path(unquote(parts.path)) if parts.scheme else Path(checkpoint)
     folder.mkdir(parents=True, exist_ok=True)
-    taken = f"the checkpoint {folder} is in use by a job that runs"
-    _hold(folder / CHECKPOINT, taken, "stop that job, or give this one a checkpoint and a sink of its own")
+    message = f"checkpoint {folder} is in use by a running job"
+    _hold(folder / CHECKPOINT, message, "stop that job, or give this one its own checkpoint and sink")
 
 
-def _hold(file: Path, taken: str, advice: str) -> None:
-    """Lock a file until this process ends."""
+def _hold(file: Path, message: str, advice: str) -> None:
+    """Lock a file until this process ends; waits up to WITHIN seconds, then refuses."""
     deadline = time.monotonic() + WITHIN
     try:
         held = os.open(file, os.O_WRONLY | os.O_CREAT, 0o666)
         while not _locked(held):
             if time.monotonic() > deadline:
                 os.close(held)
-                raise RefusedJobError(taken, advice)
+                raise RefusedJobError(message, advice)
             time.sleep(PAUSE)
     except OSError as problem:
         raise RefusedJobError(
-            f"{file} cannot be locked: {problem.strerror}", "repair it, or choose another folder"
+            f"{file} cannot be locked: {problem.strerror}", "repair the file, or choose another folder"
         ) from problem
 
 

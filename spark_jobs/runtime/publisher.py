@@ -1,4 +1,4 @@
-"""Records into a topic, each once: a transaction holds what a numbered step has to say together with its number."""
+"""Exactly-once writes into a topic: a transaction holds the messages of a numbered step together with the number."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 WITHIN = 60.0
-"""Seconds in which the brokers answer, or the job fails and says so."""
+"""Seconds for the brokers to answer, then the job fails."""
 
-PAUSE = 0.5
-"""Seconds before it is tried again."""
+RETRY_PAUSE = 0.5
+"""Seconds between two attempts."""
 
-TRANSACTION = 15 * 60 * 1000
-"""The longest transaction that brokers allow unless told otherwise, in milliseconds."""
+TRANSACTION_TIMEOUT = 15 * 60 * 1000
+"""The default of transaction.max.timeout.ms of brokers, in milliseconds."""
 
-LARGEST = 1_000_000_000
-"""Bytes of a message, as many as there may be: the topic says what is too large, not we."""
+MAX_MESSAGE_BYTES = 1_000_000_000
+"""The largest message.max.bytes of librdkafka: the limit is the topic's, not the client's."""
 
 
 @dataclass(frozen=True)
 class NumberedMessage:
-    """One record."""
+    """A message of a step: value, key and headers."""
 
     value: bytes | None
     key: bytes | None
@@ -30,22 +30,22 @@ class NumberedMessage:
 
 
 class Publisher:
-    """One writer into one topic; of two with the same name and log only the younger may write."""
+    """A transactional writer into one topic; of two with the same name and log the brokers fence the older."""
 
     def __init__(self, name: str, log: str, topic: str, client: Mapping[str, Any]) -> None:
         self.name = f"{name}-{log}"
         """The transactional id, and the group in which the numbers are committed."""
-        self.former = name
-        """The same of versions that left out the log, so that jobs of one name were in each other's way."""
+        self.legacy_name = name
+        """The transactional id of older versions, which left out the log: jobs of one name fenced each other."""
         self.log = log
-        """Whose numbers these are: with another log they begin anew."""
+        """The id of the sequence of steps: with another log numbers start over."""
         self.topic = topic
         self.client = dict(client)
         self._too_large: Any = None
-        """The error of a message that the topic does not take."""
+        """The delivery error of a message that is larger than the topic allows."""
 
-    def prepare(self) -> None:
-        """Create the topic when it is not there, with as many partitions and replicas as the brokers give."""
+    def ensure_topic(self) -> None:
+        """Create the topic, unless it exists, with the brokers' default partitions and replicas."""
         from confluent_kafka import KafkaError
         from confluent_kafka.admin import AdminClient, NewTopic
 
@@ -55,11 +55,10 @@ class Publisher:
             admin.create_topics([NewTopic(self.topic, -1, -1)])[self.topic].result(WITHIN)
 
     def send(self, messages: Callable[[], Iterable[NumberedMessage]], number: int) -> None:
-        """Write the messages of a step, unless that was done before this run.
+        """Write the messages of a step unless they are in the topic already; retries for WITHIN seconds, then raises.
 
-        The number of the step is committed as the offset of a group, with the log as its note, in the same
-        transaction: so whoever does the step again knows whether its messages are there. That may be this run as
-        well: while brokers come and go it tries again.
+        The step's number is committed in the same transaction, as the offset of a consumer group with the log as its
+        metadata: a repeated step, of this run or a later one, finds there whether its messages were written.
         """
         from confluent_kafka import KafkaException
 
@@ -68,46 +67,46 @@ class Publisher:
             try:
                 return self._send(messages, number)
             except KafkaException as problem:
-                if self._too_large is not None:  # the transaction itself only says that some message did not arrive
+                if self._too_large is not None:  # the transaction error does not say which message failed
                     raise KafkaException(self._too_large) from problem
-                if not _passing(problem.args[0]) or time.monotonic() > deadline:
+                if not _is_transient(problem.args[0]) or time.monotonic() > deadline:
                     raise
-                time.sleep(PAUSE)
+                time.sleep(RETRY_PAUSE)
 
     def _send(self, messages: Callable[[], Iterable[NumberedMessage]], number: int) -> None:
-        """Try it once, with a producer of its own."""
+        """One attempt, with a new producer."""
         from confluent_kafka import TopicPartition
 
-        producer, consumer, done = self._opened(self.name)
+        producer, consumer, done = self._open(self.name)
         try:
-            if (done if done >= 0 else self._formerly()) > number:
+            if (done if done >= 0 else self._legacy_commit()) > number:
                 return
             producer.begin_transaction()
             for message in messages():
                 self._produce(producer, message)
             behind = [TopicPartition(self.topic, 0, number + 1, self.log)]
             producer.send_offsets_to_transaction(behind, consumer.consumer_group_metadata(), WITHIN)
-            producer.commit_transaction(TRANSACTION / 1000)
+            producer.commit_transaction(TRANSACTION_TIMEOUT / 1000)
         finally:
             consumer.close()
 
-    def _opened(self, name: str) -> tuple[Any, Any, int]:
-        """A producer of that name, its group, and the number committed there for this log; -1 when there is none."""
+    def _open(self, name: str) -> tuple[Any, Any, int]:
+        """A producer with this transactional id, its consumer, and the last committed step of this log; -1 for none."""
         from confluent_kafka import Consumer, TopicPartition
 
         producer = self._producer(name)
         consumer = Consumer({**self.client, "group.id": name, "enable.auto.commit": False})
         try:
-            # The producer closed a transaction that was left open, so what is committed is final.
+            # Opening the producer ended any open transaction, so the committed number is final.
             (done,) = consumer.committed([TopicPartition(self.topic, 0)], WITHIN)
         except BaseException:
             consumer.close()
             raise
         return producer, consumer, done.offset if done.metadata == self.log else -1
 
-    def _formerly(self) -> int:
-        """The number that a version committed which left out the log; only asked before there is a newer one."""
-        _, consumer, done = self._opened(self.former)
+    def _legacy_commit(self) -> int:
+        """The last step committed under the legacy name; asked only while none is committed under the current one."""
+        _, consumer, done = self._open(self.legacy_name)
         consumer.close()
         return done
 
@@ -118,10 +117,10 @@ class Publisher:
             {
                 **self.client,
                 "transactional.id": name,
-                "transaction.timeout.ms": TRANSACTION,
+                "transaction.timeout.ms": TRANSACTION_TIMEOUT,
                 "compression.type": "lz4",
                 "linger.ms": 50,
-                "message.max.bytes": LARGEST,
+                "message.max.bytes": MAX_MESSAGE_BYTES,
                 "on_delivery": self._delivered,
             }
         )
@@ -140,12 +139,12 @@ class Publisher:
                 producer.produce(self.topic, value=message.value, key=message.key, headers=dict(message.headers))
                 producer.poll(0)
                 return
-            except BufferError:  # the queue is full: let it send
+            except BufferError:  # the queue is full: let it drain
                 producer.poll(0.1)
 
 
-def _passing(error: Any) -> bool:
-    """Whether an error goes away by itself: a group or a partition moves, a broker is away or does not know yet."""
+def _is_transient(error: Any) -> bool:
+    """Whether a retry may succeed: a coordinator or leader moves, or a broker is down or not up to date yet."""
     from confluent_kafka import KafkaError
 
     moving = (

@@ -1,4 +1,4 @@
-"""The Spark session of a job: settings that hold for every job, then what the job's file says."""
+"""The Spark session of a job: defaults for every job, overridden by the `spark` settings of its file."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
 
 DEFAULTS = {
     "spark.sql.session.timeZone": "UTC",
-    # A value that an expression cannot take becomes null, which a rule can see; else one record would stop the job.
+    # A value that an expression cannot convert becomes null, for rules to catch; with ANSI one record stops the job.
     "spark.sql.ansi.enabled": "false",
     "spark.sql.streaming.minBatchesToRetain": "10",
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
-    # A batch is one pass over Kafka without a shuffle worth planning again.
+    # A batch is one pass over Kafka without a shuffle worth replanning.
     "spark.sql.adaptive.enabled": "false",
-    # Folders of a partitioned table are written side by side; without this Spark sorts every batch first.
+    # Partition folders are written in parallel; without this Spark sorts every batch first.
     "spark.sql.maxConcurrentOutputFileWriters": "64",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
 
 
-def session(name: str, settings: Mapping[str, str]) -> SparkSession:
-    """The session; `spark-submit` has the last word on master and jars."""
+def spark_session(name: str, settings: Mapping[str, str]) -> SparkSession:
+    """The session of this process, made on the first call; master and jars come from `spark-submit`."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(name)

@@ -1,4 +1,4 @@
-"""A streaming query from its start to its end: progress, an orderly stop, and nothing cut in the middle."""
+"""Running a streaming query: progress of each micro-batch, and a stop that never cuts a batch."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ if TYPE_CHECKING:
 
     from spark_jobs.runtime.job_dir import JobDir
 
-LOOK = 0.25
-"""Seconds between two looks at the query and at the wish to stop."""
+POLL = 0.25
+"""Seconds on_idle two checks of the query and of the request to stop."""
 
 
-class Stopping(Exception):  # noqa: N818  # no error: the end of a query that is being stopped
-    """The job is to stop, and begins no further batch."""
+class StopRequested(Exception):  # noqa: N818  # not an error: the end of a query that is being stopped
+    """Raised in a batch that Spark starts after the request to stop."""
 
 
-class Batches:
-    """Lets one batch through at a time, and none any more once the job is to stop."""
+class BatchGate:
+    """Lets one batch run at a time, and none after the request to stop."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self.failed: Exception | None = None
-        """What a batch ended with that could not be done."""
+        """The exception that ended a batch."""
 
     @contextmanager
-    def one(self) -> Iterator[None]:
-        """While a batch is worked on."""
-        # Spark, asked to stop, waits for this very call: so it must not wait for the lock without end.
-        while not self._lock.acquire(timeout=LOOK):
-            self._refuse()
+    def batch(self) -> Iterator[None]:
+        """The context in which a batch runs; raises StopRequested once the job is to stop."""
+        # query.stop() holds the lock and waits for this call: so this call must not wait for the lock forever.
+        while not self._lock.acquire(timeout=POLL):
+            self._check_stop()
         try:
-            self._refuse()
+            self._check_stop()
             yield
-        except Stopping:
+        except StopRequested:
             raise
         except Exception as problem:
             self.failed = problem
@@ -48,67 +48,70 @@ class Batches:
             self._lock.release()
 
     def stop(self, query: StreamingQuery) -> None:
-        """End the query after the batch in hand; one that Spark did not note as done is recognised next time."""
+        """Stop the query after the running batch; blocks. A batch without Spark's commit is repeated."""
         self._stopping.set()
         with self._lock:
             query.stop()
 
-    def _refuse(self) -> None:
+    def _check_stop(self) -> None:
         if self._stopping.is_set():
-            raise Stopping("the job was asked to stop; the batch is for its next run")
+            raise StopRequested("the job is stopping: this batch is left to its next run")
 
 
-def follow(
+def watch(
     query: StreamingQuery,
-    desk: JobDir,
-    batches: Batches,
-    counted: Callable[[int], dict[str, Any]],
-    between: Callable[[], None] = lambda: None,
+    job_dir: JobDir,
+    gate: BatchGate,
+    counts: Callable[[int], dict[str, Any]],
+    on_idle: Callable[[], None] = lambda: None,
 ) -> str:
-    """Report each batch until the query ends, "finished" or "stopped"; `between` is called at each look at it."""
-    told = -1
+    """Append each batch to the progress until the query ends: "finished" or "stopped"; raises what ended it.
+
+    Blocks. `on_idle` is called at each check of the query.
+    """
+    last = -1
     ended = False
     while not ended:
-        ended = bool(query.awaitTermination(LOOK))  # type: ignore[arg-type]  # it takes fractions
-        told = _report(query, desk, told, counted)
-        if not ended and desk.stop_asked():
-            batches.stop(query)
-            _report(query, desk, told, counted)
-            if batches.failed:  # nobody asks the query any more what it ended with
-                raise batches.failed
+        ended = bool(query.awaitTermination(POLL))  # type: ignore[arg-type]  # it accepts fractions
+        last = _report(query, job_dir, last, counts)
+        if not ended and job_dir.stop_requested():
+            gate.stop(query)
+            _report(query, job_dir, last, counts)
+            if gate.failed:  # the exception of a stopped query is not raised by Spark
+                raise gate.failed
             return "stopped"
         if not ended:
-            between()
+            on_idle()
     return "finished"
 
 
-def _report(query: StreamingQuery, desk: JobDir, told: int, counted: Callable[[int], dict[str, Any]]) -> int:
-    """Write down the batches that ended since; the number of the last one."""
+def _report(query: StreamingQuery, job_dir: JobDir, last: int, counts: Callable[[int], dict[str, Any]]) -> int:
+    """Append the batches that ended since the last report; returns the number of the newest."""
     for progress in (json.loads(each.json) for each in query.recentProgress):
         number = int(progress["batchId"])
-        # Not by its records: none are read for a batch that a run before had done but for Spark's note.
-        if number > told and "addBatch" in progress["durationMs"]:
-            line = {**_line(progress), **counted(number)}
-            desk.progress(**line, rate=round(line["records"] / line["seconds"]) if line["seconds"] else 0)
-            told = number
-    return told
+        # Not by its records: none are read in a batch that an earlier run wrote without reaching Spark's commit.
+        if number > last and "addBatch" in progress["durationMs"]:
+            line = {**_line(progress), **counts(number)}
+            job_dir.append_progress(**line, rate=round(line["records"] / line["seconds"]) if line["seconds"] else 0)
+            last = number
+    return last
 
 
 def _line(progress: dict[str, Any]) -> dict[str, Any]:
-    """One batch in numbers."""
+    """The numbers of one batch."""
     return {
         "batch": progress["batchId"],
         "records": progress["numInputRows"],
         "seconds": progress["durationMs"]["triggerExecution"] / 1000,
-        "lag": sum(_behind(source) for source in progress["sources"]),
+        "lag": sum(_lag(source) for source in progress["sources"]),
     }
 
 
-def _behind(source: Any) -> int:
-    """How many records of the topics are left to read."""
+def _lag(source: Any) -> int:
+    """How many records of the topics are not read yet."""
     read, newest = (_offsets(source[name]) for name in ("endOffset", "latestOffset"))
     return sum(max(0, end - read.get(place, 0)) for place, end in newest.items())
 
 
-def _offsets(told: Any) -> dict[tuple[str, str], int]:
-    return {(topic, number): end for topic, ends in (told or {}).items() for number, end in ends.items()}
+def _offsets(offsets: Any) -> dict[tuple[str, str], int]:
+    return {(topic, number): end for topic, ends in (offsets or {}).items() for number, end in ends.items()}

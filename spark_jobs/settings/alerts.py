@@ -1,4 +1,4 @@
-"""What the file of an `alerts` job may say."""
+"""Settings of the job `alerts`."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Literal
 from spark_jobs.settings import ingest
 from spark_jobs.settings.common import Batch, RecordFormat, duration, milliseconds
 
-NEEDED = ("truck_id", "lat", "lon", "time")
-"""The columns that a record must have, from `format.schema` or `columns`."""
+REQUIRED_COLUMNS = ("truck_id", "lat", "lon", "time")
+"""The columns that records need, from `format.schema` or `columns`."""
 
 RULES = {
     "no_truck": "length(truck_id) > 0",
-    # Not before 1970, which is an unset clock: Python tells no time before the year 1, and the job would never go on.
+    # Before 1970 is an unset clock; times before the year 1 have no Python datetime and would stop the job.
     "no_time": "time >= timestamp_millis(0)",
     "bad_position": "lat between -90 and 90 and lon between -180 and 180",
 }
-"""What holds for each record, whatever the file says."""
+"""Rules for every record, besides those of the file."""
 
 
 @dataclass(frozen=True)
 class Circle:
-    """Everything within some kilometres of a place."""
+    """All points within a radius in kilometres."""
 
     lat: float
     lon: float
     km: float
 
     def check(self, where: str) -> Iterator[str]:
-        """What does not fit together."""
+        """Findings of values that are out of range or contradict each other."""
         yield from _place(where, self.lat, self.lon)
         if self.km <= 0:
             yield f"{where}.km: must be more than 0"
@@ -38,7 +38,7 @@ class Circle:
 
 @dataclass(frozen=True)
 class Box:
-    """Everything between two latitudes and two longitudes; with west > east it goes over the date line."""
+    """All points between two latitudes and two longitudes; with west > east across the date line."""
 
     south: float
     west: float
@@ -46,7 +46,7 @@ class Box:
     east: float
 
     def check(self, where: str) -> Iterator[str]:
-        """What does not fit together."""
+        """Findings of values that are out of range or contradict each other."""
         yield from _place(where, self.south, self.west)
         yield from _place(where, self.north, self.east)
         if self.south >= self.north:
@@ -55,16 +55,16 @@ class Box:
 
 @dataclass(frozen=True)
 class Area:
-    """Where some trucks belong: inside any of the circles and boxes."""
+    """Where some trucks must be: inside any of the circles and boxes."""
 
     name: str
     trucks: str = "*"
-    """Which trucks, as a pattern of their ids: truck-0001?, north-*; * for all that have no area of their own."""
+    """Pattern of truck ids: truck-0001?, north-*; * for all trucks without an area of their own."""
     circles: tuple[Circle, ...] = ()
     boxes: tuple[Box, ...] = ()
 
     def check(self, where: str) -> Iterator[str]:
-        """What does not fit together."""
+        """Findings of values that are out of range or contradict each other."""
         if not self.circles and not self.boxes:
             yield f"{where}: needs circles or boxes"
         for number, circle in enumerate(self.circles):
@@ -75,82 +75,82 @@ class Area:
 
 @dataclass(frozen=True)
 class Standing:
-    """A truck stands still too long."""
+    """When a truck stands still too long."""
 
     after: str = "30m"
     metres: float = 100.0
-    """Moving less than this is standing; more than what GPS is wrong by."""
+    """Movement below this is standing; choose more than the error of GPS."""
 
 
 @dataclass(frozen=True)
 class Silent:
-    """A truck says nothing for too long."""
+    """When a truck sends nothing for too long."""
 
     after: str = "10m"
 
 
 @dataclass(frozen=True)
-class Handful(Batch):
-    """Batches whose positions fit into the driver."""
+class AlertsBatch(Batch):
+    """Batches small enough for the driver's memory."""
 
     max_records: int = 100_000
 
 
 @dataclass(frozen=True)
 class AlertsSettings:
-    """The whole file."""
+    """All keys of the file."""
 
     job: str
     topics: tuple[str, ...]
     name: str = "alerts"
     start: str = "earliest"
-    """Where a new job begins: earliest, latest, or an instant such as 2026-11-18T06:00:00Z."""
+    """Where a new checkpoint starts: earliest, latest, or a timestamp such as 2026-11-18T06:00:00Z."""
     every: str = "10s"
-    """How often a job that stays takes a batch, and looks whether a quiet topic has trucks that are silent by now."""
+    """Time between batches without --once, and between checks for silent trucks on a quiet topic."""
     when_data_is_gone: Literal["stop", "continue"] = "stop"
-    """When retention deleted records before they were read."""
+    """What to do when retention deleted records before they were read."""
     areas: tuple[Area, ...] = ()
-    """Tell of trucks that leave where they belong."""
+    """Alert on trucks that leave these areas."""
     border_km: float = 0.5
-    """How far outside a truck must be to have left; it is back when it is really inside."""
+    """Kilometres outside at which a truck has left; it is back once it is inside."""
     standing: Standing | None = None
-    """Tell of trucks that stand still."""
+    """Alert on trucks that stand still."""
     silent: Silent | None = None
-    """Tell of trucks that say nothing."""
+    """Alert on trucks that send nothing."""
     ended: bool = True
-    """Tell also when an incident is over."""
+    """Send an alert also when an incident ends."""
     late: str = "2m"
-    """How long records may be under way; alerts wait that long for them, what comes later is counted and left out."""
+    """The watermark's delay: alerts wait that long for records; later ones are counted and skipped."""
     ahead: str = "1m"
-    """How far a truck's clock may be ahead; less than `late`, so that no truck's clock makes the others late."""
+    """How far a truck's clock may be ahead; less than `late`, so that one clock cannot make other records late."""
     forget: str = "30d"
-    """After that long without a word a truck is forgotten."""
+    """Time without records after which a truck is removed from the state."""
     alerts: str = ""
-    """The topic for the alerts; empty: the first topic's name and .alerts."""
-    batch: Handful = field(default_factory=Handful)
+    """The topic for alerts; empty: the first topic's name with .alerts."""
+    batch: AlertsBatch = field(default_factory=AlertsBatch)
     format: RecordFormat = field(
         default_factory=lambda: RecordFormat(
             schema={"truck_id": "string", "lat": "double", "lon": "double", "time": "timestamp"}
         )
     )
     columns: dict[str, str] = field(default_factory=dict)
-    """Columns as SQL, for records with other names: {truck_id: device, time: timestamp_millis(at)}."""
+    """Columns as SQL, for records with other field names: {truck_id: device, time: timestamp_millis(at)}."""
     rules: dict[str, str] = field(default_factory=dict)
-    """Name and SQL condition; a record for which it is not true is counted under that name and left out."""
+    """Name and SQL condition; a record for which it is not true is counted under that name and skipped."""
     checkpoint: str = ""
-    """Where Spark and the job remember; empty: in kcluster's own folder for this job."""
+    """Folder of the checkpoint; empty: in the job directory."""
     kafka: dict[str, str] = field(default_factory=dict)
-    """Further settings of the consumer, in Kafka's words: {fetch.min.bytes: "65536"}."""
+    """Further consumer properties: {fetch.min.bytes: "65536"}."""
     spark: dict[str, str] = field(default_factory=dict)
-    """Further settings of Spark: {spark.driver.memory: 2g}."""
+    """Further Spark properties: {spark.driver.memory: 2g}."""
 
     @property
     def topic(self) -> str:
-        """Where the alerts go."""
+        """The topic for alerts."""
         return self.alerts or f"{self.topics[0]}.alerts"
 
     def reading(self) -> ingest.IngestSettings:
-        """How the records are read and judged: as `ingest` does it."""
+        """Settings with which records are read and checked as in an `ingest`."""
         clock = f"time <= least(_timestamp, current_timestamp()) + interval {milliseconds(self.ahead)} milliseconds"
         return ingest.IngestSettings(
             job="ingest",
@@ -167,24 +167,24 @@ class AlertsSettings:
         )
 
     def check(self) -> Iterator[str]:
-        """What does not fit together."""
+        """Findings of values that are out of range or contradict each other."""
         yield from self.reading().check()
         yield from self._times()
         if self.topic in self.topics:
-            yield f"alerts: {self.topic} is one of the topics that are read"
+            yield f"alerts: {self.topic} is also in topics; name another topic"
         if not (self.areas or self.standing or self.silent):
-            yield "the file asks for no alert; write areas, standing or silent"
+            yield "no alert is configured; set areas, standing or silent"
         for number, area in enumerate(self.areas):
             yield from area.check(f"areas[{number}]")
         if self.batch.min_records:
-            yield "batch.min_records: alerts do not wait; leave it out"
+            yield "batch.min_records: not supported by alerts; remove it"
         if self.border_km < 0:
             yield "border_km: must be 0 or more"
         if self.standing and self.standing.metres <= 0:
             yield "standing.metres: must be more than 0"
-        for name in NEEDED:
+        for name in REQUIRED_COLUMNS:
             if name not in {*self.format.names, *self.columns}:
-                yield f"format.schema: {name} is missing; name it there, or say in columns how it is made"
+                yield f"format.schema: {name} is missing; add it, or compute it in columns"
 
     def _times(self) -> Iterator[str]:
         times = {"late": self.late, "ahead": self.ahead, "forget": self.forget}
@@ -198,4 +198,4 @@ class AlertsSettings:
 
 def _place(where: str, lat: float, lon: float) -> Iterator[str]:
     if not (-90 <= lat <= 90 and -180 <= lon <= 180):
-        yield f"{where}: {lat:g}, {lon:g} is no place on earth"
+        yield f"{where}: {lat:g}, {lon:g} is not a valid latitude and longitude"

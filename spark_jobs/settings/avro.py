@@ -1,4 +1,4 @@
-"""Whether a text is an Avro schema of a record, and which fields it has; without Spark and without Avro."""
+"""Checks of an Avro record schema and its field names; without Spark and without an Avro library."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _PLAIN = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"
 _NAMED = {"record", "enum", "fixed"}
 
 
-def inlined(written: dict[str, Any], beside: Path) -> dict[str, Any]:
-    """A job's file with the schema itself in place of its file's name, so that the job needs that file no more."""
+def with_inlined_schema(written: dict[str, Any], beside: Path) -> dict[str, Any]:
+    """A parsed job file with the schema's text in place of its file name; OSError when that cannot be read."""
     form = written.get("format")
     name = form.get("avro_schema") if isinstance(form, dict) else None
     if not isinstance(form, dict) or not isinstance(name, str) or not name.strip() or name.lstrip().startswith("{"):
@@ -22,8 +22,8 @@ def inlined(written: dict[str, Any], beside: Path) -> dict[str, Any]:
     return {**written, "format": {**form, "avro_schema": (beside / Path(name).expanduser()).read_text()}}
 
 
-def fields(schema: str) -> list[str]:
-    """The names of the fields of a schema in which nothing is wrong; none of one in which something is."""
+def field_names(schema: str) -> list[str]:
+    """The field names of a valid schema; empty for an invalid one."""
     try:
         return [str(field["name"]) for field in json.loads(schema)["fields"]]
     except (ValueError, TypeError, KeyError):
@@ -31,51 +31,51 @@ def fields(schema: str) -> list[str]:
 
 
 def problems(schema: str) -> Iterator[str]:
-    """What is wrong with a schema."""
+    """Findings in a schema."""
     try:
-        told = json.loads(schema)
+        parsed = json.loads(schema)
     except ValueError as problem:
         yield f"is not JSON: {problem}"
         return
-    if not isinstance(told, dict) or told.get("type") != "record":
-        yield 'must be of a record: {"type": "record", "name": ..., "fields": [...]}'
+    if not isinstance(parsed, dict) or parsed.get("type") != "record":
+        yield 'must be a record schema: {"type": "record", "name": ..., "fields": [...]}'
         return
-    yield from _type(told, "", set())
+    yield from _type(parsed, "", set())
 
 
-def _type(told: Any, where: str, known: set[str]) -> Iterator[str]:
-    """What is wrong with a type in a schema; a name is known from where it was said first."""
+def _type(schema: Any, where: str, known: set[str]) -> Iterator[str]:
+    """Findings in a type of a schema; named types are known after their definition."""
     at = f"{where}: " if where else ""
-    if isinstance(told, list):
-        for one in told:
+    if isinstance(schema, list):
+        for one in schema:
             yield from _type(one, where, known)
-    elif isinstance(told, str):
-        if told not in _PLAIN and told not in known and told.rpartition(".")[2] not in known:
-            yield f"{at}{told} is no type of Avro{nearest(told, _PLAIN | known)}"
-    elif not isinstance(told, dict) or "type" not in told:
+    elif isinstance(schema, str):
+        if schema not in _PLAIN and schema not in known and schema.rpartition(".")[2] not in known:
+            yield f"{at}{schema} is not an Avro type{nearest(schema, _PLAIN | known)}"
+    elif not isinstance(schema, dict) or "type" not in schema:
         yield f"{at}needs a type"
     else:
-        yield from _complex(told, where, at, known)
+        yield from _complex(schema, where, at, known)
 
 
-def _complex(told: dict[str, Any], where: str, at: str, known: set[str]) -> Iterator[str]:
-    kind = told["type"]
+def _complex(schema: dict[str, Any], where: str, at: str, known: set[str]) -> Iterator[str]:
+    kind = schema["type"]
     if kind in ("array", "map"):
-        yield from _type(told.get("items" if kind == "array" else "values"), where, known)
+        yield from _type(schema.get("items" if kind == "array" else "values"), where, known)
         return
     if not isinstance(kind, str) or kind not in _NAMED:
         yield from _type(kind, where, known)
         return
-    if not told.get("name"):
+    if not schema.get("name"):
         yield f"{at}{kind} needs a name"
-    known.add(str(told.get("name", "")).rpartition(".")[2])
+    known.add(str(schema.get("name", "")).rpartition(".")[2])
     if kind == "record":
-        yield from _fields(told.get("fields"), where, at, known)
+        yield from _fields(schema.get("fields"), where, at, known)
 
 
-def _fields(told: Any, where: str, at: str, known: set[str]) -> Iterator[str]:
-    if not isinstance(told, list) or not all(isinstance(one, dict) and one.get("name") for one in told):
-        yield f"{at}a record needs fields with names"
+def _fields(fields: Any, where: str, at: str, known: set[str]) -> Iterator[str]:
+    if not isinstance(fields, list) or not all(isinstance(one, dict) and one.get("name") for one in fields):
+        yield f"{at}a record needs named fields"
         return
-    for one in told:
+    for one in fields:
         yield from _type(one.get("type"), f"{where}.{one['name']}" if where else str(one["name"]), known)

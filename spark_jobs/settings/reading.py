@@ -1,4 +1,4 @@
-"""From a parsed YAML file to a dataclass: every wrong key and value at once, with the nearest right one."""
+"""From a parsed YAML file to a dataclass: all unknown keys and invalid values at once, with suggestions."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from dataclasses import MISSING, fields, is_dataclass
 from datetime import date
 from typing import Any
 
-NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+TYPE_NAMES = {str: "text", int: "an integer", float: "a number", bool: "true or false"}
 
 
 class SettingsFindings(list[str]):
-    """What is wrong with a file, a line each: "sink.path: must be text"."""
+    """Findings in a file, a line each: "sink.path: must be text"."""
 
     def add(self, where: str, problem: str) -> None:
-        """Note a problem at a key."""
+        """Add a finding at a key."""
         self.append(f"{where}: {problem}")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that was probably meant, else all of them."""
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a message: a similar known name, else all known names."""
     known = sorted(known)
-    near = difflib.get_close_matches(word, known, 1, 0.6)
-    return f"; did you mean {near[0]}?" if near else f"; there are: {', '.join(known)}"
+    near = difflib.get_close_matches(name, known, 1, 0.6)
+    return f"; did you mean {near[0]}?" if near else f"; known: {', '.join(known)}"
 
 
-def build(kind: Any, written: Any, where: str, findings: SettingsFindings) -> Any:
-    """An instance of the dataclass from a mapping; None where something is wrong."""
+def build_settings(kind: Any, written: Any, where: str, findings: SettingsFindings) -> Any:
+    """An instance of the dataclass from a mapping; None when findings were added."""
     if not isinstance(written, dict):
-        findings.add(where or "the file", "must hold keys and values")
+        findings.add(where or "the file", "must be a mapping of keys to values")
         return None
     before = len(findings)
     hints = typing.get_type_hints(kind)
     known = {field.name: field for field in fields(kind)}
     for key in written:
         if key not in known:
-            findings.add(f"{where}{key}", f"there is no such key{nearest(str(key), known)}")
+            findings.add(f"{where}{key}", f"unknown key{nearest(str(key), known)}")
     values = {name: _value(hints[name], written[name], f"{where}{name}", findings) for name in known if name in written}
     for name, field in known.items():
         if name not in written and field.default is MISSING and field.default_factory is MISSING:
@@ -49,7 +49,7 @@ def build(kind: Any, written: Any, where: str, findings: SettingsFindings) -> An
 def _value(kind: Any, written: Any, where: str, findings: SettingsFindings) -> Any:
     """The value of one key, or a finding."""
     if is_dataclass(kind):
-        return build(kind, written, f"{where}.", findings)
+        return build_settings(kind, written, f"{where}.", findings)
     origin = typing.get_origin(kind)
     if origin is typing.Literal:
         return _one_of(typing.get_args(kind), written, where, findings)
@@ -65,7 +65,7 @@ def _value(kind: Any, written: Any, where: str, findings: SettingsFindings) -> A
 
 def _one_of(allowed: tuple[str, ...], written: Any, where: str, findings: SettingsFindings) -> Any:
     if written not in allowed:
-        findings.add(where, f"{written} is not possible{nearest(str(written), allowed)}")
+        findings.add(where, f"{written} is not a valid value{nearest(str(written), allowed)}")
     return written
 
 
@@ -78,7 +78,7 @@ def _several(kind: Any, written: Any, where: str, findings: SettingsFindings) ->
 
 def _mapping(kind: Any, written: Any, where: str, findings: SettingsFindings) -> Any:
     if not isinstance(written, dict):
-        findings.add(where, "must hold keys and values")
+        findings.add(where, "must be a mapping of keys to values")
         return {}
     return {str(key): _value(kind, one, f"{where}.{key}", findings) for key, one in written.items()}
 
@@ -87,12 +87,12 @@ def _plain(kind: Any, written: Any, where: str, findings: SettingsFindings) -> A
     written = _text(written) if kind is str else written
     fits = isinstance(written, kind) or (kind is float and isinstance(written, int))
     if not fits or (isinstance(written, bool) and kind is not bool):
-        findings.add(where, f"must be {NAMES[kind]}, not {written!r}")
+        findings.add(where, f"must be {TYPE_NAMES[kind]}, not {written!r}")
     return written
 
 
 def _text(written: Any) -> Any:
-    """What YAML took for a number, for true or false, or for a time, as the text that it stands for."""
+    """Numbers, booleans and dates of YAML as text, for keys that take text."""
     if isinstance(written, bool):
         return str(written).lower()
     if isinstance(written, int | float):

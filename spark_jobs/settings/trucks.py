@@ -1,4 +1,4 @@
-"""What the file of the demo's producer may say."""
+"""Settings of the demo producer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BEGIN = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"
 
 @dataclass(frozen=True)
 class TrucksSettings:
-    """The whole file."""
+    """All keys of the file."""
 
     job: str
     name: str = "trucks"
@@ -21,36 +21,36 @@ class TrucksSettings:
     """The one topic to write to."""
     trucks: int = 100
     every: float = 20.0
-    """Seconds between two positions of a truck, by the trucks' clock."""
+    """Seconds between two positions of a truck, in simulated time."""
     records: int = 0
-    """How many to write; 0: until it is stopped."""
+    """Number of records to write; 0: until the job is stopped."""
     rate: float = 0.0
-    """Records per second; 0: as time passes for trucks that report every `every` seconds; -1: as fast as possible."""
+    """Records per second; 0: real time, one per truck and `every` seconds; -1: full speed."""
     faulty: float = 0.0
-    """The share of records that no job can read, 0.01 for one in a hundred."""
+    """Share of faulty records, 0.01 for one in a hundred."""
     seed: int = 1
-    """The same seed and begin give the same records."""
+    """Seed of the simulation: the same seed and begin give the same records."""
     begin: str = ""
-    """The time of the first record, such as 2026-11-18T06:00:00Z; empty: now, or so early that the last one is now."""
+    """The time of the first record, such as 2026-11-18T06:00:00Z; empty: so that the last one is now."""
     kafka: dict[str, str] = field(default_factory=dict)
-    """Further settings of the producer, in librdkafka's words."""
+    """Further producer properties, as librdkafka names them."""
 
     def check(self) -> Iterator[str]:
-        """What does not fit together."""
+        """Findings of values that are out of range."""
         yield from check_name(self.name)
         if len(self.topics) != 1:
-            yield "topics: trucks write to one topic"
+            yield "topics: must be exactly one topic"
         if self.trucks < 1:
             yield "trucks: must be at least 1"
         if not 0 <= self.faulty <= 1:
-            yield f"faulty: {self.faulty} is no share between 0 and 1"
+            yield f"faulty: {self.faulty} is not between 0 and 1"
         if self.records < 0:
             yield "records: must be 0 or more"
         if self.every <= 0:
             yield "every: must be more than 0 seconds"
         if self.rate < 0 and self.rate != -1:
-            yield f"rate: {self.rate:g} is not possible; write records per second, 0 as time passes, -1 at full speed"
+            yield f"rate: {self.rate:g} is not valid; use records per second, 0 for real time or -1 for full speed"
         if re.fullmatch(BEGIN, self.begin):
             yield from instant("begin", self.begin)
         elif self.begin:
-            yield f"begin: {self.begin} is no instant; write it like 2026-11-18T06:00:00Z"
+            yield f"begin: {self.begin} is not a timestamp such as 2026-11-18T06:00:00Z"

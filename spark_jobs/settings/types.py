@@ -1,4 +1,4 @@
-"""Whether a column's type is one of Spark's; without Spark."""
+"""Checks of Spark SQL column types, without Spark."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _FIELD = re.compile(r"\s*(`[^`]+`|\w+)\s*(?::|\s)\s*(\S.*)", re.S)
 
 
 def problems(kind: str) -> Iterator[str]:
-    """What is wrong with a type."""
+    """Findings in a type."""
     kind = kind.strip()
-    word = kind.lower()
+    name = kind.lower()
     opened, _, inner = kind.partition("<")
     if opened.strip().lower() in NESTED and inner:
         yield from _nested(opened.strip().lower(), kind, inner)
-    elif decimal := _DECIMAL.fullmatch(word):
+    elif decimal := _DECIMAL.fullmatch(name):
         yield from _decimal(kind, int(decimal[1]), int(decimal[2] or 0))
-    elif word not in PLAIN and not _SIZED.fullmatch(word):
-        yield f"{kind or 'nothing'} is no type of Spark{nearest(word, {*PLAIN, *NESTED})}"
+    elif name not in PLAIN and not _SIZED.fullmatch(name):
+        yield f"{kind or 'an empty type'} is not a Spark type{nearest(name, {*PLAIN, *NESTED})}"
 
 
 def _nested(outer: str, kind: str, inner: str) -> Iterator[str]:
     if not inner.endswith(">"):
-        yield f"{kind} is not complete: > is missing"
+        yield f"{kind} is incomplete: > is missing"
         return
     parts = _parts(inner[:-1])
     if outer == "array":
@@ -45,9 +45,9 @@ def _nested(outer: str, kind: str, inner: str) -> Iterator[str]:
 
 def _map(kind: str, parts: list[str]) -> Iterator[str]:
     if len(parts) != 2:
-        yield f"{kind} needs a key's and a value's type: map<string, int>"
+        yield f"{kind} needs a key type and a value type: map<string, int>"
     elif parts[0].strip().lower() != "string":
-        yield f"the keys of a JSON map are string, not {parts[0].strip()}"
+        yield f"keys of a JSON map must be string, not {parts[0].strip()}"
     else:
         yield from problems(parts[1])
 
@@ -55,25 +55,25 @@ def _map(kind: str, parts: list[str]) -> Iterator[str]:
 def _field(part: str) -> Iterator[str]:
     field = _FIELD.fullmatch(part)
     if field is None:
-        yield f"{part.strip() or 'nothing'} is no field; write struct<name: type>"
+        yield f"{part.strip() or 'an empty field'} is not a field; use struct<name: type>"
     else:
         yield from problems(field[2])
 
 
 def _decimal(kind: str, digits: int, behind: int) -> Iterator[str]:
     if not 1 <= digits <= 38:
-        yield f"{kind} has at most 38 digits"
+        yield f"{kind} is out of range: 1 to 38 digits"
     elif behind > digits:
-        yield f"{kind} has more digits behind the point than digits"
+        yield f"{kind} has a scale larger than its precision"
 
 
 def _parts(inner: str) -> list[str]:
-    """What stands between the outermost commas."""
+    """The text between the outermost commas."""
     depth, parts = 0, [""]
-    for letter in inner:
-        depth += (letter in "<(") - (letter in ">)")
-        if letter == "," and not depth:
+    for character in inner:
+        depth += (character in "<(") - (character in ">)")
+        if character == "," and not depth:
             parts.append("")
         else:
-            parts[-1] += letter
+            parts[-1] += character
     return parts

@@ -222,7 +222,7 @@ def test_what_cannot_work_is_refused_before_spark_starts(live: Live, tmp_path: P
     wrong = tmp_path / "wrong.yml"
     wrong.write_text("job: ingest\ntopics: job\nformt: {kind: json}\nevery: soon\n")
     said = run(live, "validate", str(wrong), code=2).stderr
-    assert "formt: there is no such key; did you mean format?" in said
+    assert "formt: unknown key; did you mean format?" in said
     assert "topics: must be a list" in said
     assert "is valid" in run(live, "validate", right).stdout
 

@@ -32,8 +32,8 @@ Found = TypeVar("Found")
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One local session for all tests, with the settings of the jobs."""
-    from spark_jobs.ingest.sinks import needs
-    from spark_jobs.runtime.session import session
+    from spark_jobs.ingest.sinks import spark_settings
+    from spark_jobs.runtime.session import spark_session
     from spark_jobs.settings.ingest import SinkSettings
 
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -43,9 +43,9 @@ def spark() -> Iterator[SparkSession]:
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.showConsoleProgress": "false",
     }
-    formats = needs(SinkSettings("delta")) | needs(SinkSettings("iceberg"))
+    formats = spark_settings(SinkSettings("delta")) | spark_settings(SinkSettings("iceberg"))
     jars = ",".join(str(jar) for asked in EVERY for jar in connector.extra(print, asked))
-    made = session("tests", {**small, **formats, "spark.jars": jars, "spark.log.level": "ERROR"})
+    made = spark_session("tests", {**small, **formats, "spark.jars": jars, "spark.log.level": "ERROR"})
     yield made
     with own_loopback():
         made.stop()

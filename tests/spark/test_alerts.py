@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient
 
 from kcluster.clients.processes import Process, left_after
 from spark_jobs import settings
-from spark_jobs.fleet.alerts import Office, described
+from spark_jobs.fleet.alerts import AlertsRunner, alert_record
 from spark_jobs.fleet.incidents import Alert, Fix, IncidentTracker
 from spark_jobs.runtime.checkpoint_state import CheckpointState
 from spark_jobs.runtime.folder import Folder
@@ -167,7 +167,9 @@ class Job:
 def expected(job: Job, sent: list[tuple[str, Fix]]) -> list[Alert]:
     """What is to be told of these positions; in the end all trucks are silent, which only a quiet topic tells."""
     watch = IncidentTracker(settings.read(yaml.safe_load(job.file.read_text()))[0])
-    return watch.take([(truck, 0, [fix]) for truck, fix in sent], Counter(), more=False) + watch.quiet(3_600_000)
+    return watch.add_batch([(truck, 0, [fix]) for truck, fix in sent], Counter(), more=False) + watch.advance_idle(
+        3_600_000
+    )
 
 
 def eventful(alerts: list[Alert]) -> bool:
@@ -233,10 +235,10 @@ def test_a_step_that_was_cut_off_anywhere_is_told_once(
     assert findings == []
     client = {"bootstrap.servers": kraft.bootstrap}
 
-    def office() -> Office:
+    def runner() -> AlertsRunner:
         """What a new process begins with."""
-        begun = Office(asked, CheckpointState(Folder(spark, str(tmp_path)), "alerts"), client)
-        begun.open()
+        begun = AlertsRunner(asked, CheckpointState(Folder(spark, str(tmp_path)), "alerts"), client)
+        begun.start()
         return begun
 
     def alerts() -> list[str]:
@@ -248,43 +250,43 @@ def test_a_step_that_was_cut_off_anywhere_is_told_once(
     start = round(time.time() * 1000) - 60_000
     one, two = record("t", (start, *FAR)), record("t", (start + 7_000, *HOME))
     with monkeypatch.context() as patch:
-        patch.setattr(CheckpointState, "write", crash)  # before anything was written down
+        patch.setattr(CheckpointState, "commit", crash)  # before anything was written down
         with pytest.raises(CrashError):
-            office().take(batch(spark, one, two), 0)
+            runner().take_batch(batch(spark, one, two), 0)
     assert alerts() == []
     with monkeypatch.context() as patch:
-        begun = office()
-        patch.setattr(Office, "publish", crash)  # written down and not told
+        begun = runner()
+        patch.setattr(AlertsRunner, "publish", crash)  # written down and not told
         with pytest.raises(CrashError):
-            begun.take(batch(spark, one, two), 0)
+            begun.take_batch(batch(spark, one, two), 0)
     assert alerts() == []
-    office().take(batch(spark, one, two), 0)  # told, but Spark does not know
+    runner().take_batch(batch(spark, one, two), 0)  # told, but Spark does not know
     until(lambda: alerts() == ["t area began"], "the alert")  # a commit is answered before readers may see it
-    office().take(batch(spark, one, two), 0)
-    second = office()
+    runner().take_batch(batch(spark, one, two), 0)
+    second = runner()
     assert alerts() == ["t area began"]
-    second.take(batch(spark, one, UNREADABLE), 1)
+    second.take_batch(batch(spark, one, UNREADABLE), 1)
     assert second.totals()["count"] == {"rows": 3, "alerts": 1, "duplicates": 1, "skipped unreadable": 1}
-    second.came -= 7
-    second.look(now=True)  # the topic was quiet for seven seconds: what waits is looked at
-    second.look(now=True)
-    office().look(now=True)
+    second.last_batch_at -= 7
+    second.check_idle(now=True)  # the topic was quiet for seven seconds: what waits is looked at
+    second.check_idle(now=True)
+    runner().check_idle(now=True)
     until(lambda: alerts() == ["t area began", "t area ended"], "the end of the alert")
     forgotten = second._publisher.name  # as brokers forget it after a week
     admin = AdminClient(client)  # kept: with it the answer would go
     admin.delete_consumer_groups([forgotten], request_timeout=30)[forgotten].result(60)
-    office()
+    runner()
     assert alerts() == ["t area began", "t area ended"]
-    with pytest.raises(LookupError, match="Spark goes on with batch 7"):
-        office().take(batch(spark, one), 7)
+    with pytest.raises(LookupError, match="Spark continues with batch 7"):
+        runner().take_batch(batch(spark, one), 7)
 
 
 def test_an_alert_says_in_words_what_happened() -> None:
     asked, _ = settings.read({**FILE, "topics": ["trucks"]})
     watch = IncidentTracker(asked)
-    watch.take([("t", 0, [(0, *FAR)])], Counter(), more=False)
-    (alert,) = watch.quiet(6_000)
-    assert described(alert) == {
+    watch.add_batch([("t", 0, [(0, *FAR)])], Counter(), more=False)
+    (alert,) = watch.advance_idle(6_000)
+    assert alert_record(alert) == {
         "id": "t|area|0",
         "event": "began",
         "kind": "area",

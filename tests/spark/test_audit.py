@@ -16,10 +16,10 @@ from kcluster.clients.kafka import Kafka
 from spark_jobs import settings
 from spark_jobs.ingest import audit, batch_journal
 from spark_jobs.ingest.offset_sets import SPAN, OffsetSet, PartitionAudit
+from spark_jobs.ingest.topic_reader import TopicReader
 from spark_jobs.runtime import checkpoint_owner
 from spark_jobs.runtime.error_causes import RefusedJobError
 from spark_jobs.runtime.folder import Folder
-from spark_jobs.runtime.topic_reader import TopicReader
 from tests.integration.conftest import Live
 from tests.integration.losing import lose_records
 from tests.spark.conftest import Job
@@ -67,18 +67,20 @@ def test_a_hundred_descriptions_become_one_and_a_cut_off_folding_is_taken_up(
 ) -> None:
     table = Folder(spark, str(tmp_path))
     for number in range(250):
-        table.save(batch_journal.description(number), {**batch(number, number * 10, number * 10 + 10), "files": []})
+        table.save(
+            batch_journal.description_file(number), {**batch(number, number * 10, number * 10 + 10), "files": []}
+        )
     folder = tmp_path / batch_journal.BATCHES
     before = {name: (folder / name).read_text() for name in ("000000007.json",)}
     for number in (99, 100, 200):
-        batch_journal.fold(table, number)
+        batch_journal.compact(table, number)
     assert len(list(folder.glob("*.json"))) == 52
     (folder / "000000007.json").write_text(before["000000007.json"])  # as if it had not been deleted any more
     told = batch_journal.batches(table)
     assert [(each["first"], each["batch"]) for each in told[:3]] == [(0, 99), (100, 199), (200, 200)]
     assert (told[0]["ranges"], told[0]["read"]) == ({"t": {"0": [0, 1000]}}, 1000)
-    assert (batch_journal.newest(table), batch_journal.load(table, 199)["first"]) == (249, 100)
-    batch_journal.fold(table, 200)
+    assert (batch_journal.last_batch(table), batch_journal.load_batch(table, 199)["first"]) == (249, 100)
+    batch_journal.compact(table, 200)
     assert not (folder / "000000007.json").exists()
 
 
@@ -86,8 +88,8 @@ def test_holes_between_batches_are_not_folded_away(spark: SparkSession, tmp_path
     table = Folder(spark, str(tmp_path))
     for number in range(100):
         start = number * 10 + (number > 50)
-        table.save(batch_journal.description(number), {**batch(number, start, number * 10 + 10), "files": []})
-    batch_journal.fold(table, 100)
+        table.save(batch_journal.description_file(number), {**batch(number, start, number * 10 + 10), "files": []})
+    batch_journal.compact(table, 100)
     assert len(batch_journal.batches(table)) == 100
 
 
@@ -105,10 +107,10 @@ def test_headers_of_others_among_the_dead_letters_may_be_any_bytes(monkeypatch: 
         def headers(self) -> list[tuple[str, bytes | None]]:
             return [("trace", b"\xff\x00"), ("reason", "größer".encode()), ("none", None)]
 
-    monkeypatch.setattr("spark_jobs.runtime.topic_reader._partitions", lambda *_: [0])
-    monkeypatch.setattr("spark_jobs.runtime.topic_reader._ends", lambda *_: (0, 1))
-    monkeypatch.setattr("spark_jobs.runtime.topic_reader._messages", lambda *_: [Message()])
-    told = TopicReader("reader", {"bootstrap.servers": "127.0.0.1:1"}).letters("t.dead-letters")
+    monkeypatch.setattr("spark_jobs.ingest.topic_reader._partitions", lambda *_: [0])
+    monkeypatch.setattr("spark_jobs.ingest.topic_reader._ends", lambda *_: (0, 1))
+    monkeypatch.setattr("spark_jobs.ingest.topic_reader._messages", lambda *_: [Message()])
+    told = TopicReader("reader", {"bootstrap.servers": "127.0.0.1:1"}).dead_letter_headers("t.dead-letters")
     assert list(told) == [{"trace": "\ufffd\x00", "reason": "größer", "none": ""}]
 
 
@@ -140,7 +142,7 @@ def test_the_audit_balances_and_names_what_is_damaged(
     assert sound["ok"], sound["cause"]
     sums = {name: sum(each[name] for each in sound["partitions"]) for name in ("read", "rows", "dead")}
     assert sums == {"read": total, "rows": feed.good, "dead": feed.poisonous + wild}
-    times = {each["timestamp"] for each in topics.letters("audited.dead-letters")}
+    times = {each["timestamp"] for each in topics.dead_letter_headers("audited.dead-letters")}
     assert {"2026-11-18T12:00:00.000Z", "+58692-11-03T14:13:20.000Z"} < times
 
     file = sorted(job.table.glob("_date=*/batch-*.parquet"))[0]
@@ -152,15 +154,15 @@ def test_the_audit_balances_and_names_what_is_damaged(
     assert any(each["missing"] for each in lost["partitions"])
     shutil.copy(kept, file)
     shutil.copy(kept, job.table / "again.parquet")
-    assert any("twice:" in problem for problem in told()["problems"])
+    assert any("duplicates at" in problem for problem in told()["problems"])
     assert any(each["duplicates"] for each in told()["partitions"])
     (job.table / "again.parquet").unlink()
 
     descriptions = sorted((job.table / batch_journal.BATCHES).glob("*.json"))
     for number, sentence in (
-        (0, "nothing describes batch 0"),
-        (1, "nothing describes batch 1"),
-        (-1, "nothing describes"),
+        (0, "batch 0: not in the journal"),
+        (1, "batch 1: not in the journal"),
+        (-1, f"batch {int(descriptions[-1].stem)}: not in the journal"),
     ):
         text = descriptions[number].read_text()
         descriptions[number].unlink()
@@ -173,7 +175,7 @@ def test_the_audit_balances_and_names_what_is_damaged(
     descriptions[1].write_text(json.dumps(overlapping))
     assert "two batches read offsets" in told()["cause"]
     descriptions[1].write_text(json.dumps({**json.loads(text), "checkpoint": "another"}))
-    assert told()["problems"] == ["batch 1 in the table is of another checkpoint"]
+    assert told()["problems"] == ["batch 1 in the table: of another checkpoint"]
     descriptions[1].write_text(text)
     assert told() == sound
 
@@ -188,7 +190,7 @@ def test_the_audit_balances_and_names_what_is_damaged(
     Folder(spark, str(job.checkpoint)).save(
         checkpoint_owner.FILE, {"topic_ids": {"audited": "of a topic that is gone"}}
     )
-    assert told()["cause"].startswith("audited was deleted and created again since this job read it")
+    assert told()["cause"].startswith("topic audited was deleted and created again since this job read it")
 
 
 def poison(live: Live, topic: str) -> int:

@@ -27,7 +27,7 @@ DEAD = Process(2**22 + 1, 1)
 """No process: pids end before."""
 
 
-class Desk:
+class LatestJob:
     """A job `latest` as the CLI and the job leave it, and the dashboard beside it."""
 
     def __init__(self, home: Path, name: str = "latest") -> None:
@@ -92,14 +92,14 @@ def free() -> int:
 
 
 @contextmanager
-def shown(desk: Desk) -> Iterator[str]:
+def shown(latest_job: LatestJob) -> Iterator[str]:
     """The address of a dashboard in the background, as `--detach` tells it."""
-    done = desk.run("dashboard", "--detach", "--port", str(free()), "-o", "json")
+    done = latest_job.run("dashboard", "--detach", "--port", str(free()), "-o", "json")
     assert done.returncode == 0, done.stderr
     try:
         yield json.loads(done.stdout)["url"]
     finally:
-        stopped = desk.run("stop", f"{desk.name}-dashboard")
+        stopped = latest_job.run("stop", f"{latest_job.name}-dashboard")
         assert stopped.returncode == 0, stopped.stderr
 
 
@@ -114,8 +114,8 @@ def get(url: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path / "home")
+def latest_job(tmp_path: Path) -> LatestJob:
+    return LatestJob(tmp_path / "home")
 
 
 @pytest.fixture(scope="module")
@@ -130,13 +130,13 @@ def rows(page: Browser) -> list[list[str]]:
     return [list(row) for row in page.value(script)]
 
 
-def test_the_page_shows_the_trucks_and_follows_them(page: Browser, desk: Desk) -> None:
-    with shown(desk) as url:
+def test_the_page_shows_the_trucks_and_follows_them(page: Browser, latest_job: LatestJob) -> None:
+    with shown(latest_job) as url:
         page.size(1280, 800)
         page.open(url)
         page.until("document.body.innerText.includes('No truck has reported yet')")
         assert "kcluster job submit trucks" in page.text()
-        desk.trucks(
+        latest_job.trucks(
             {"id": "truck-b", "lat": 52.5, "lon": 13.4, "speed": 81.6, "bearing": 90.0, "ago": 3},
             {"id": "truck-a", "lat": -33.9, "lon": -70.6, "speed": 0.0, "ago": 120},
             {"id": "<b>truck-c</b>", "ago": 4000},
@@ -157,7 +157,7 @@ def test_the_page_shows_the_trucks_and_follows_them(page: Browser, desk: Desk) -
         assert [row[0] for row in rows(page)] == ["truck-b", "truck-a", "<b>truck-c</b>"]
         page.click("th[data-by=age] button")
         assert rows(page)[0][0] == "<b>truck-c</b>"
-        desk.trucks({"id": "truck-b", "lat": 53.25, "lon": 13.5, "speed": 60.0, "bearing": 10.0})
+        latest_job.trucks({"id": "truck-b", "lat": 53.25, "lon": 13.5, "speed": 60.0, "bearing": 10.0})
         page.until("document.querySelectorAll('#trucks tr').length === 1")
         assert rows(page)[0][1] == "53.2500° N 13.5000° E"
         assert page.said == [], "the browser complained"
@@ -166,10 +166,10 @@ def test_the_page_shows_the_trucks_and_follows_them(page: Browser, desk: Desk) -
 FIGURES = {"count": "3", "moving": "1", "silent": "1", "lag": "1,234", "job": "running", "cluster": "latest of prod"}
 
 
-def test_trucks_are_drawn_where_they_are_and_can_be_found_and_chosen(page: Browser, desk: Desk) -> None:
+def test_trucks_are_drawn_where_they_are_and_can_be_found_and_chosen(page: Browser, latest_job: LatestJob) -> None:
     north = {"id": "north", "lat": 54.0, "lon": 10.0, "speed": 50.0, "bearing": 180.0}
-    desk.trucks(north, {"id": "south", "lat": 48.0, "lon": 10.0})
-    with shown(desk) as url:
+    latest_job.trucks(north, {"id": "south", "lat": 48.0, "lon": 10.0})
+    with shown(latest_job) as url:
         page.size(1280, 800)
         page.open(url)
         page.until("document.querySelectorAll('#trucks tr').length === 2")
@@ -193,10 +193,10 @@ GREEN = """((lat, lon) => {
 """Whether the map has the colour of a fresh truck at a place."""
 
 
-def test_a_narrow_window_and_a_dark_one_show_the_same(page: Browser, desk: Desk) -> None:
+def test_a_narrow_window_and_a_dark_one_show_the_same(page: Browser, latest_job: LatestJob) -> None:
     truck = {"lon": 10.4444, "speed": 88.8, "ago": 5400}
-    desk.trucks(*({**truck, "id": f"truck-{number:05d}", "lat": 50 + number / 10} for number in range(30)))
-    with shown(desk) as url:
+    latest_job.trucks(*({**truck, "id": f"truck-{number:05d}", "lat": 50 + number / 10} for number in range(30)))
+    with shown(latest_job) as url:
         page.size(400, 800)
         page.dark(False)
         page.open(url)
@@ -212,31 +212,31 @@ def test_a_narrow_window_and_a_dark_one_show_the_same(page: Browser, desk: Desk)
         assert page.value("at('rows').scrollWidth <= at('rows').clientWidth"), "the table is cut off"
 
 
-def test_a_job_that_ended_and_a_server_that_is_gone_are_told(page: Browser, desk: Desk) -> None:
-    desk.trucks({"id": "truck-a"}, lag=7)
-    with shown(desk) as url:
+def test_a_job_that_ended_and_a_server_that_is_gone_are_told(page: Browser, latest_job: LatestJob) -> None:
+    latest_job.trucks({"id": "truck-a"}, lag=7)
+    with shown(latest_job) as url:
         page.open(url)
         page.until("at('lag').textContent === '7'")
         page.value("told.as_of -= 61; show()")
         assert page.value("at('lag').textContent") == "–", "a lag of a minute ago is none"
-        desk.trucks({"id": "truck-a"}, lag=7)
+        latest_job.trucks({"id": "truck-a"}, lag=7)
         page.until("at('lag').textContent === '7'")
         assert page.value("at('trouble').textContent") == ""
-        desk.is_("failed", cause="the disk is full", advice="make room")
+        latest_job.is_("failed", cause="the disk is full", advice="make room")
         page.until("at('trouble').textContent")
         assert "The job latest has failed" in page.text()
         assert "the disk is full Try: make room" in page.text()
-        desk.lives(DEAD)
-        desk.is_("running")
+        latest_job.lives(DEAD)
+        latest_job.is_("running")
         page.until("at('job').textContent === 'died' && at('job').className === 'bad'")
         assert len(rows(page)) == 1, "the last positions are gone"
         assert page.value("at('lag').textContent") == "–", "nobody knows how far a dead job is behind"
     page.until("at('trouble').textContent.includes('server has not answered')")
 
 
-def test_the_server_has_one_page_and_two_files_and_safe_headers(desk: Desk) -> None:
-    desk.trucks({"id": "truck-a"})
-    with shown(desk) as url:
+def test_the_server_has_one_page_and_two_files_and_safe_headers(latest_job: LatestJob) -> None:
+    latest_job.trucks({"id": "truck-a"})
+    with shown(latest_job) as url:
         status, headers, body = get(url)
         assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
         assert "http" not in body.decode().replace("http://www.w3.org/2000/svg", ""), "it asks others for something"
@@ -248,7 +248,7 @@ def test_the_server_has_one_page_and_two_files_and_safe_headers(desk: Desk) -> N
         status, headers, body = get(f"{url}latest.json")
         assert json.loads(body)["trucks"][0]["id"] == "truck-a"
         assert get(f"{url}latest.json", If_None_Match=headers["ETag"])[::2] == (304, b"")
-        desk.trucks({"id": "truck-b"})
+        latest_job.trucks({"id": "truck-b"})
         assert get(f"{url}latest.json", If_None_Match=headers["ETag"])[0] == 200
         assert [get(url + path)[0] for path in ("record.json", "../state.json", "state.json/")] == [404] * 3
         assert get(url, Host="evil.example")[0] == 421
@@ -258,16 +258,16 @@ def test_the_server_has_one_page_and_two_files_and_safe_headers(desk: Desk) -> N
         refused.value.close()
 
 
-def test_it_serves_this_machine_only_and_ctrl_c_ends_it_quietly(desk: Desk) -> None:
+def test_it_serves_this_machine_only_and_ctrl_c_ends_it_quietly(latest_job: LatestJob) -> None:
     port = free()
     with child(
-        desk.command("dashboard", "--port", str(port)), stdout=-1, stderr=-1, text=True, env=desk.env
+        latest_job.command("dashboard", "--port", str(port)), stdout=-1, stderr=-1, text=True, env=latest_job.env
     ) as serving:
         assert f"latest is shown at http://127.0.0.1:{port}/" in serving.stderr.readline()
         assert get(f"http://127.0.0.1:{port}/")[0] == 200
         listening = Path("/proc/net/tcp").read_text().splitlines()
         assert any(f"0100007F:{port:04X} 00000000:0000 0A" in line for line in listening)
-        taken = desk.run("dashboard", "--port", str(port), "--detach")
+        taken = latest_job.run("dashboard", "--port", str(port), "--detach")
         assert (taken.returncode, taken.stderr.splitlines()[0]) == (2, f"error: port {port} is taken")
         assert "--port" in taken.stderr.splitlines()[1]
         serving.send_signal(signal.SIGINT)
@@ -276,25 +276,25 @@ def test_it_serves_this_machine_only_and_ctrl_c_ends_it_quietly(desk: Desk) -> N
     assert "the dashboard has ended" in out
 
 
-def test_in_the_background_it_is_a_job_like_others(desk: Desk) -> None:
-    with shown(desk) as url:
-        assert f"web         {url}" in desk.run("status", "latest-dashboard").stdout
-        listed = json.loads(desk.run("list", "-o", "json").stdout)["submitted"]
+def test_in_the_background_it_is_a_job_like_others(latest_job: LatestJob) -> None:
+    with shown(latest_job) as url:
+        assert f"web         {url}" in latest_job.run("status", "latest-dashboard").stdout
+        listed = json.loads(latest_job.run("list", "-o", "json").stdout)["submitted"]
         assert [(job["name"], job["state"]) for job in listed] == [
             ("latest", "running"),
             ("latest-dashboard", "running"),
         ]
-        again = desk.run("dashboard", "--detach", "--port", str(free()))
+        again = latest_job.run("dashboard", "--detach", "--port", str(free()))
         assert (again.returncode, "latest-dashboard runs already" in again.stderr) == (7, True)
-    assert "latest-dashboard: stopped" in desk.run("status", "latest-dashboard").stdout
+    assert "latest-dashboard: stopped" in latest_job.run("status", "latest-dashboard").stdout
 
 
-def test_without_a_job_or_with_several_it_says_what_to_do(desk: Desk) -> None:
-    Desk(desk.home, "other")
-    several = desk.run("dashboard")
+def test_without_a_job_or_with_several_it_says_what_to_do(latest_job: LatestJob) -> None:
+    LatestJob(latest_job.home, "other")
+    several = latest_job.run("dashboard")
     assert (several.returncode, "prod/latest, prod/other" in several.stderr) == (2, True)
     for name in ("latest", "other"):
-        (desk.home / "jobs" / "prod" / name / "record.json").unlink()
-    none = desk.run("dashboard")
+        (latest_job.home / "jobs" / "prod" / name / "record.json").unlink()
+    none = latest_job.run("dashboard")
     assert none.returncode == 4
     assert "try: kcluster job submit latest" in none.stderr

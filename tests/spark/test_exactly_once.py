@@ -160,7 +160,7 @@ def test_records_that_retention_took_stop_a_job_and_a_damaged_checkpoint_too(
     assert told["state"] == "failed"
     assert told["cause"].startswith("a file of the checkpoint or of the table is damaged (")
     assert f"{newest} " in told["cause"]
-    assert "put it back from a copy" in told["advice"]
+    assert "restore it from a backup" in told["advice"]
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def north(metres: float, of: tuple[float, float] = HOME) -> tuple[float, float]:
 
 
 def feed(watch: IncidentTracker, *fixes: Fix, truck: str = "t", counts: Counter[str] | None = None) -> list[Alert]:
-    return watch.take([(truck, 0, list(fixes))], Counter() if counts is None else counts, more=False)
+    return watch.add_batch([(truck, 0, list(fixes))], Counter() if counts is None else counts, more=False)
 
 
 def brief(alerts: list[Alert]) -> list[str]:
@@ -51,7 +51,7 @@ def brief(alerts: list[Alert]) -> list[str]:
 
 def told(watch: IncidentTracker, *fixes: Fix) -> list[str]:
     """What positions of one truck tell once time has passed them."""
-    return brief(feed(watch, *fixes) + watch.quiet(2 * MINUTE))
+    return brief(feed(watch, *fixes) + watch.advance_idle(2 * MINUTE))
 
 
 def test_a_truck_that_leaves_its_area_and_comes_back_is_one_incident() -> None:
@@ -74,7 +74,7 @@ def test_trucks_with_areas_of_their_own_do_not_belong_into_those_for_all() -> No
     areas = (Area("all", boxes=(Box(50, 5, 60, 15),)), Area("home", "own-*", circles=(Circle(*HOME, 10.0),)))
     watch = IncidentTracker(settings(areas=areas))
     positions = [(name, 0, [at(0, FAR)]) for name in ("own-1", "other")]
-    alerts = watch.take(positions, Counter(), more=False) + watch.quiet(2 * MINUTE)
+    alerts = watch.add_batch(positions, Counter(), more=False) + watch.advance_idle(2 * MINUTE)
     assert [alert.incident for alert in alerts] == [f"own-1|area|{BEGIN}"]
 
 
@@ -127,21 +127,21 @@ def test_silence_that_is_over_before_it_was_noticed_is_told_too() -> None:
 def test_also_the_last_truck_is_found_silent_when_the_topic_is_quiet() -> None:
     watch = IncidentTracker(settings(silent=Silent("10m")))
     feed(watch, at(0))
-    assert brief(watch.quiet(1 * MINUTE)) == []
-    assert brief(watch.quiet(12 * MINUTE)) == []
-    assert brief(watch.quiet(12 * MINUTE + 1)) == ["silent 0"]
-    assert brief(watch.quiet(50 * MINUTE)) == []
+    assert brief(watch.advance_idle(1 * MINUTE)) == []
+    assert brief(watch.advance_idle(12 * MINUTE)) == []
+    assert brief(watch.advance_idle(12 * MINUTE + 1)) == ["silent 0"]
+    assert brief(watch.advance_idle(50 * MINUTE)) == []
     feed(watch, at(14))
-    assert brief(watch.quiet(2 * MINUTE)) == ["silent 0 to 14"]
+    assert brief(watch.advance_idle(2 * MINUTE)) == ["silent 0 to 14"]
 
 
 def test_a_quiet_topic_does_not_make_what_comes_next_late() -> None:
     watch, counts = IncidentTracker(settings(silent=Silent("10m"))), Counter[str]()
     feed(watch, at(0))
-    watch.quiet(60 * MINUTE)
+    watch.advance_idle(60 * MINUTE)
     feed(watch, at(1), counts=counts)
     assert counts == {}
-    assert brief(watch.quiet(2 * MINUTE)) == ["silent 0 to 1"]
+    assert brief(watch.advance_idle(2 * MINUTE)) == ["silent 0 to 1"]
 
 
 def test_what_comes_out_of_order_within_the_watermark_counts_in_its_order() -> None:
@@ -149,7 +149,7 @@ def test_what_comes_out_of_order_within_the_watermark_counts_in_its_order() -> N
     alerts = []
     for fix in (at(1, FAR), at(0), at(3), at(2, FAR), at(4, FAR)):
         alerts += feed(watch, fix, counts=counts)
-    assert brief(alerts + watch.quiet(2 * MINUTE)) == ["area 1", "area 1 to 3", "area 4"]
+    assert brief(alerts + watch.advance_idle(2 * MINUTE)) == ["area 1", "area 1 to 3", "area 4"]
     assert counts == {}
 
 
@@ -157,7 +157,7 @@ def test_what_comes_behind_the_watermark_is_counted_and_left_out() -> None:
     watch, counts = IncidentTracker(settings(areas=(AREA,))), Counter[str]()
     alerts = feed(watch, at(0), at(10), counts=counts)
     alerts += feed(watch, at(8, FAR), at(7.9, FAR), counts=counts)
-    assert brief(alerts + watch.quiet(2 * MINUTE)) == []
+    assert brief(alerts + watch.advance_idle(2 * MINUTE)) == []
     assert counts == {"late": 2}
 
 
@@ -165,7 +165,7 @@ def test_duplicates_are_counted_and_change_nothing() -> None:
     watch, counts = IncidentTracker(settings(areas=(AREA,))), Counter[str]()
     alerts = feed(watch, at(0), at(1, FAR), at(1, FAR), at(1), counts=counts)
     alerts += feed(watch, at(1, FAR), counts=counts)
-    assert brief(alerts + watch.quiet(2 * MINUTE)) == ["area 1"]
+    assert brief(alerts + watch.advance_idle(2 * MINUTE)) == ["area 1"]
     feed(watch, at(1), counts=counts)
     assert counts == {"duplicates": 4}
 
@@ -173,14 +173,14 @@ def test_duplicates_are_counted_and_change_nothing() -> None:
 def test_a_clock_that_is_behind_does_not_hold_up_the_others() -> None:
     watch = IncidentTracker(settings(silent=Silent("10m")))
     for minute in range(20):
-        watch.take([("behind", 0, [at(-60 + minute)]), ("good", 1, [at(minute)])], Counter(), more=False)
+        watch.add_batch([("behind", 0, [at(-60 + minute)]), ("good", 1, [at(minute)])], Counter(), more=False)
     assert watch.watermark == at(17)[0]
 
 
 def test_while_there_is_a_backlog_the_slowest_partition_says_what_time_it_is() -> None:
     watch, counts = IncidentTracker(settings(silent=Silent("10m"))), Counter[str]()
-    assert watch.take([("fast", 0, [at(100)]), ("slow", 1, [at(5)])], counts, more=True) == []
-    alerts = watch.take([("slow", 1, [at(minute) for minute in range(6, 101)])], counts, more=False)
+    assert watch.add_batch([("fast", 0, [at(100)]), ("slow", 1, [at(5)])], counts, more=True) == []
+    alerts = watch.add_batch([("slow", 1, [at(minute) for minute in range(6, 101)])], counts, more=False)
     assert brief(alerts) == []
     assert counts == {}
 
@@ -213,9 +213,9 @@ def through(fixes: list[tuple[str, Fix]], sizes: random.Random) -> list[Alert]:
     while fixes:
         size = sizes.randint(1, 60)
         batch, fixes = fixes[:size], fixes[size:]
-        alerts += watch.take([(truck, 0, [fix]) for truck, fix in batch], Counter(), more=False)
-        watch = IncidentTracker(rules, json.loads(json.dumps(watch.remember())))
-    return alerts + watch.quiet(2 * MINUTE)
+        alerts += watch.add_batch([(truck, 0, [fix]) for truck, fix in batch], Counter(), more=False)
+        watch = IncidentTracker(rules, json.loads(json.dumps(watch.to_json())))
+    return alerts + watch.advance_idle(2 * MINUTE)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -245,8 +245,8 @@ def test_a_file_that_asks_for_nothing_or_the_impossible_is_told_so() -> None:
     assert list(wrong.check()) == [
         "ahead: 1m must be less than late (1m)",
         "areas[0]: needs circles or boxes",
-        "areas[1].circles[0]: 91, 0 is no place on earth",
+        "areas[1].circles[0]: 91, 0 is not a valid latitude and longitude",
         "areas[1].circles[0].km: must be more than 0",
         "areas[1].boxes[0]: south must be less than north",
     ]
-    assert list(settings().check()) == ["the file asks for no alert; write areas, standing or silent"]
+    assert list(settings().check()) == ["no alert is configured; set areas, standing or silent"]

@@ -12,7 +12,8 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from spark_jobs import settings
-from spark_jobs.ingest import batch_journal, job, sinks, transform
+from spark_jobs.ingest import batch_journal, job, sinks
+from spark_jobs.records import transform
 from spark_jobs.runtime.error_causes import RefusedJobError
 from spark_jobs.runtime.folder import Folder
 from tests.spark.feeding import POISON
@@ -71,7 +72,7 @@ class Box:
 
 def records(spark: SparkSession, values: list[bytes]) -> DataFrame:
     rows = [(b"k", value, "t", 0, offset, NOON, 0) for offset, value in enumerate(values)]
-    return spark.createDataFrame(rows, transform.KAFKA)
+    return spark.createDataFrame(rows, transform.KAFKA_COLUMNS)
 
 
 def begun(place: Path, end: int) -> None:
@@ -92,19 +93,19 @@ def test_a_batch_cut_off_at_any_step_is_finished_by_the_next_run(
     frame, begun_at = records(spark, values), tmp_path / "checkpoint"
     begun(begun_at, len(values))
     checkpoint, told = Folder(spark, str(begun_at)), settings.read({**FILE, "sink": {"format": format}})[0]
-    columns = transform.rows(transform.judged(frame, told)).schema
+    columns = transform.rows(transform.with_reasons(frame, told)).schema
     for steps in count():
         table, box = str(tmp_path / f"table-{steps}"), Box()
         mortal = Mortal(spark, table)
         mortal.steps = steps
-        first, second = (sinks.of(spark, told.sink, folder) for folder in (mortal, Folder(spark, table)))
-        first.prepare(columns)
+        first, second = (sinks.make_sink(spark, told.sink, folder) for folder in (mortal, Folder(spark, table)))
+        first.ensure_table(columns)
         try:
-            job.ingest(frame, 0, told, first, checkpoint, box)  # type: ignore[arg-type]
+            job.ingest_batch(frame, 0, told, first, checkpoint, box)  # type: ignore[arg-type]
             cut = False
         except Cut:
             cut = True
-        job.ingest(frame, 0, told, second, checkpoint, box)  # type: ignore[arg-type]
+        job.ingest_batch(frame, 0, told, second, checkpoint, box)  # type: ignore[arg-type]
         found = sorted(row["n"] for row in spark.read.format(format).load(table).collect())
         assert found == [*range(10), *range(13, 30)], f"after {steps} steps"
         assert sorted(box.letters) == [(10, "unreadable"), (11, "empty"), (12, "bad_position")]
@@ -124,13 +125,13 @@ def test_a_batch_of_poison_goes_out_a_few_letters_at_a_time(
     monkeypatch.setattr(table, "remove", lambda name: asked.extend(table.files(name)))
     told = settings.read(FILE)[0]
     frame = records(spark, [b"{oops"] * 95)
-    sink = sinks.of(spark, told.sink, table)
+    sink = sinks.make_sink(spark, told.sink, table)
     checkpoint = Folder(spark, str(tmp_path / "checkpoint"))
-    batch = job.ingest(frame, 0, told, sink, checkpoint, box)  # type: ignore[arg-type]
+    batch = job.ingest_batch(frame, 0, told, sink, checkpoint, box)  # type: ignore[arg-type]
     assert job._counts(batch) == {"records": 95, "rows": 0, "dead": 95}  # not what a folded file would say
     assert sorted(box.letters) == [(offset, "unreadable") for offset in range(95)]
     assert len([name for name in asked if "dead" in name and name.endswith(".parquet")]) >= 10
-    description = table.load(batch_journal.description(0))
+    description = table.load(batch_journal.description_file(0))
     assert (description["read"], description["rows"], description["dead"]) == (95, 0, 95)
 
 
@@ -143,15 +144,15 @@ def test_what_fits_at_one_look_and_not_at_the_other_stops_the_job(spark: SparkSe
     def told(most: int) -> Any:
         return settings.read({**FILE, "rules": {"high": f"lat < {most}"}, "sink": {"format": "iceberg"}})[0]
 
-    sink = sinks.of(spark, told(20).sink, table)
-    judged = transform.rows(transform.judged(frame, told(20)))
-    sink.prepare(judged.schema)
+    sink = sinks.make_sink(spark, told(20).sink, table)
+    judged = transform.rows(transform.with_reasons(frame, told(20)))
+    sink.ensure_table(judged.schema)
     assert sink.write(judged, "c", 0).rows == 20
     for most in (19, 21):
-        with pytest.raises(RefusedJobError, match=f"20 records of the batch were written as rows, .* {most} fit"):
-            job.ingest(frame, 0, told(most), sink, checkpoint, Box())  # type: ignore[arg-type]
-    assert batch_journal.newest(table) == -1
-    batch = job.ingest(frame, 0, told(20), sink, checkpoint, Box())  # type: ignore[arg-type]
+        with pytest.raises(RefusedJobError, match=f"20 rows written, but {most} accepted in the second pass"):
+            job.ingest_batch(frame, 0, told(most), sink, checkpoint, Box())  # type: ignore[arg-type]
+    assert batch_journal.last_batch(table) == -1
+    batch = job.ingest_batch(frame, 0, told(20), sink, checkpoint, Box())  # type: ignore[arg-type]
     assert job._counts(batch) == {"records": 30, "rows": 20, "dead": 9}
 
 
@@ -161,30 +162,32 @@ def test_a_batch_that_another_checkpoint_described_and_a_file_that_is_gone_stop_
     begun(tmp_path / "checkpoint", 3)
     frame, told = records(spark, [b'{"n":1}'] * 3), settings.read(FILE)[0]
     table, checkpoint = Folder(spark, str(tmp_path / "table")), Folder(spark, str(tmp_path / "checkpoint"))
-    sink = sinks.of(spark, told.sink, table)
-    batch = job.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
-    job.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
+    sink = sinks.make_sink(spark, told.sink, table)
+    batch = job.ingest_batch(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
+    job.ingest_batch(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
     table.remove(batch["files"][0][1])
     with pytest.raises(
-        RefusedJobError, match=r"_kcluster/staged/0/.* is gone, and was not moved to .*batch-000000000-0000"
+        RefusedJobError, match=r"_kcluster/staged/0/.* is missing and was not moved to .*batch-000000000-0000"
     ):
-        job.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
-    table.save(batch_journal.description(0), {**batch, "checkpoint": "another"})
-    with pytest.raises(RefusedJobError, match="has a batch 0 of another checkpoint"):
-        job.ingest(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
+        job.ingest_batch(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
+    table.save(batch_journal.description_file(0), {**batch, "checkpoint": "another"})
+    with pytest.raises(RefusedJobError, match="already has a batch 0 of another checkpoint"):
+        job.ingest_batch(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
 
 
 def test_only_a_job_that_stops_for_deleted_records_is_told_that_they_ended_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(when: str) -> list[str]:
         read, wrong = settings.read({**FILE, "when_data_is_gone": when})
         assert not wrong
-        return job._gone(read, {"bootstrap.servers": "127.0.0.1:1"}, cast("Folder", None))
+        return job._deleted(read, {"bootstrap.servers": "127.0.0.1:1"}, cast("Folder", None))
 
     def nobody(*_: object) -> list[str]:
         raise KafkaException(KafkaError(KafkaError._TRANSPORT))
 
-    monkeypatch.setattr("spark_jobs.runtime.batch_offsets.reached", lambda _: {})
-    monkeypatch.setattr("spark_jobs.runtime.topic_reader.TopicReader.gone", lambda *_: ["t partition 0 offsets 1-2"])
+    monkeypatch.setattr("spark_jobs.runtime.batch_offsets.next_offsets", lambda _: {})
+    monkeypatch.setattr(
+        "spark_jobs.ingest.topic_reader.TopicReader.deleted_ranges", lambda *_: ["t partition 0 offsets 1-2"]
+    )
     assert (asked("stop"), asked("continue")) == (["t partition 0 offsets 1-2"], [])
-    monkeypatch.setattr("spark_jobs.runtime.topic_reader.TopicReader.gone", nobody)
+    monkeypatch.setattr("spark_jobs.ingest.topic_reader.TopicReader.deleted_ranges", nobody)
     assert asked("stop") == []

@@ -12,7 +12,7 @@ import pytest
 from kcluster.clients.processes import Process, left_after
 from spark_jobs import settings
 from spark_jobs.fleet import positions
-from spark_jobs.fleet.positions import TruckPosition, load, merged, write
+from spark_jobs.fleet.positions import TruckPosition, load, merge, write
 from tests import progress
 from tests.integration.conftest import Live
 from tests.spark.conftest import until
@@ -30,7 +30,7 @@ def at(id: str, time: int, offset: int = 0, **other: Any) -> TruckPosition:
 def test_the_newest_position_wins_in_whatever_order_and_however_often_they_come() -> None:
     story = [at("a", second, offset, lat=50 + second) for offset, second in enumerate((3, 1, 5, 2, 5, 4))]
     story += [at("b", 1)]
-    first = merged({}, story)
+    first = merge({}, story)
     assert {name: (position.time - NOON, position.offset) for name, position in first.items()} == {
         "a": (5, 4),  # of two with the same time the one that was written last
         "b": (1, 0),
@@ -38,11 +38,11 @@ def test_the_newest_position_wins_in_whatever_order_and_however_often_they_come(
     luck = random.Random(1)
     for _ in range(20):
         luck.shuffle(story)
-        again = merged(merged({}, story[:3]), story)
+        again = merge(merge({}, story[:3]), story)
         assert {name: position.age for name, position in again.items()} == {
             name: position.age for name, position in first.items()
         }
-    assert merged(first, story) == first, "a batch that is done again changes something"
+    assert merge(first, story) == first, "a batch that is done again changes something"
 
 
 @pytest.mark.parametrize(
@@ -52,19 +52,19 @@ def test_the_direction_comes_from_two_positions_and_stays_while_the_truck_stands
     lat: float, lon: float, bearing: float
 ) -> None:
     before = {"a": at("a", 0, bearing=33.0)}
-    assert merged(before, [at("a", 1, lat=lat, lon=lon)])["a"].bearing == pytest.approx(bearing, abs=0.1)
+    assert merge(before, [at("a", 1, lat=lat, lon=lon)])["a"].bearing == pytest.approx(bearing, abs=0.1)
 
 
 def test_a_truck_that_said_nothing_for_long_is_forgotten_also_when_a_clock_is_ahead() -> None:
     hour, now = 3_600_000_000, NOON / 1_000_000
     known = {"old": at("old", -2 * hour), "new": at("new", 0)}
-    assert list(positions.recent(known, 3_600_000, now)) == ["new"]
-    assert positions.recent(known, 3 * 3_600_000, now) == known
+    assert list(positions.without_expired(known, 3_600_000, now)) == ["new"]
+    assert positions.without_expired(known, 3 * 3_600_000, now) == known
     long_ago = now + 10**9
-    assert list(positions.recent(known, 3_600_000, long_ago)) == ["new"], "old records are read from the start"
+    assert list(positions.without_expired(known, 3_600_000, long_ago)) == ["new"], "old records are read from the start"
     ahead = {**known, "ahead": at("ahead", 10**6 * hour)}
-    assert list(positions.recent(ahead, 3_600_000, now)) == ["new", "ahead"]
-    assert positions.recent({}, 1, now) == {}
+    assert list(positions.without_expired(ahead, 3_600_000, now)) == ["new", "ahead"]
+    assert positions.without_expired({}, 1, now) == {}
 
 
 def test_what_is_written_is_read_again_as_it_was(tmp_path: Path) -> None:
@@ -81,14 +81,14 @@ def test_what_is_written_is_read_again_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "finding"),
     [
-        ({"fields": {"id": "truck"}}, "fields.id: there is no column truck; there are: at, id, lat, lon"),
-        ({"forget": "never"}, "forget: never is no duration; write 500ms, 10s, 5m, 2h or 1d"),
-        ({"every": "often"}, "every: often is no duration; write 500ms, 10s, 5m, 2h or 1d"),
+        ({"fields": {"id": "truck"}}, "fields.id: unknown column truck; known: at, id, lat, lon"),
+        ({"forget": "never"}, "forget: never is not a duration; use 500ms, 10s, 5m, 2h or 1d"),
+        ({"every": "often"}, "every: often is not a duration; use 500ms, 10s, 5m, 2h or 1d"),
         (
             {"sink": {"path": "s3a://lake"}},
-            "sink.path: s3a://lake is no folder of the machine where the driver runs",
+            "sink.path: s3a://lake is not a folder of the driver's machine",
         ),
-        ({"feilds": {}}, "feilds: there is no such key; did you mean fields?"),
+        ({"feilds": {}}, "feilds: unknown key; did you mean fields?"),
     ],
 )
 def test_a_wrong_file_is_told(wrong: dict[str, Any], finding: str) -> None:
@@ -112,7 +112,7 @@ def rows(spark: SparkSession, *values: str | None) -> dict[str | None, Any]:
     """The newest positions of a batch of records with the offsets 0, 1, 2, ..."""
     from pyspark.sql import functions as sql
 
-    from spark_jobs.ingest import transform
+    from spark_jobs.records import transform
 
     written = {"job": "latest", "topics": ["t"], "format": {"schema": SCHEMA}, "fields": {"speed": "speed"}}
     wish, findings = settings.read({**written, "rules": {"known": "truck_id != 'ghost'"}})
@@ -122,7 +122,7 @@ def rows(spark: SparkSession, *values: str | None) -> dict[str | None, Any]:
     records = spark.createDataFrame(
         [(None, value, "t", 0, offset, None) for offset, value in enumerate(bytes_)], shape
     ).withColumn("timestamp", sql.lit("2026-11-18T12:00:00Z").cast("timestamp"))
-    found = positions.newest(transform.judged(records, wish), wish.fields).collect()
+    found = positions.latest_in_batch(transform.with_reasons(records, wish), wish.fields).collect()
     return {row["id"]: row for row in found}
 
 

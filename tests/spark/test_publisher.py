@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from spark_jobs.runtime.error_causes import told
+from spark_jobs.ingest.topic_reader import TopicReader
+from spark_jobs.runtime.error_causes import meaning_and_advice
 from spark_jobs.runtime.publisher import NumberedMessage, Publisher
-from spark_jobs.runtime.topic_reader import TopicReader
 from tests.integration.conftest import Live
 from tests.spark.conftest import until
 
@@ -24,7 +24,7 @@ def say(publisher: Publisher, number: int, value: bytes = b"x") -> None:
 
 
 def said(kraft: Live, topic: str) -> list[dict[str, str]]:
-    return list(TopicReader("reader", {"bootstrap.servers": kraft.bootstrap}).letters(topic))
+    return list(TopicReader("reader", {"bootstrap.servers": kraft.bootstrap}).dead_letter_headers(topic))
 
 
 def heard(kraft: Live, topic: str) -> list[str]:
@@ -33,7 +33,7 @@ def heard(kraft: Live, topic: str) -> list[str]:
 
 def test_jobs_of_one_name_are_not_in_each_others_way(kraft: Live) -> None:
     one, other = (publisher(kraft, "same", log) for log in ("log-one", "log-other"))
-    one.prepare()
+    one.ensure_topic()
     for number in (0, 1):
         for each in (one, other, one, other):  # the second time it was cut off before it knew
             say(each, number)
@@ -45,7 +45,7 @@ def test_jobs_of_one_name_are_not_in_each_others_way(kraft: Live) -> None:
 def test_what_a_version_before_said_is_not_said_again(kraft: Live) -> None:
     """It committed its numbers under the name alone, and may have left a transaction open."""
     name, mine = "kcluster-job-same", publisher(kraft, "former", "log")
-    mine.prepare()
+    mine.ensure_topic()
     settings: dict[str, Any] = {"bootstrap.servers": kraft.bootstrap}
     producer, consumer = Producer({**settings, "transactional.id": name}), Consumer({**settings, "group.id": name})
     producer.init_transactions(60)
@@ -68,6 +68,6 @@ def test_a_message_that_the_topic_does_not_take_is_told_at_once(kraft: Live) -> 
     narrow = publisher(kraft, "narrow", "log")
     with pytest.raises(KafkaException) as refused:
         say(narrow, 0, random.Random(1).randbytes(2_000_000))
-    meaning, advice = told(refused.value)
-    assert meaning.startswith("the topic that the job writes to does not take a message as large as")
+    meaning, advice = meaning_and_advice(refused.value)
+    assert meaning.startswith("a record is larger than max.message.bytes of the topic")
     assert "max.message.bytes" in advice

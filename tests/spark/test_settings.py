@@ -33,23 +33,23 @@ def test_a_small_file_is_enough() -> None:
 @pytest.mark.parametrize(
     ("more", "finding"),
     [
-        ({"job": "ingset"}, "job: there is no job ingset; did you mean ingest?"),
-        ({"topcs": []}, "topcs: there is no such key; did you mean topics?"),
-        ({"sink": {"compresion": "zstd"}}, "sink.compresion: there is no such key; did you mean compression?"),
-        ({"sink": {"compression": "zst"}}, "sink.compression: zst is not possible; did you mean zstd?"),
+        ({"job": "ingset"}, "job: unknown job ingset; did you mean ingest?"),
+        ({"topcs": []}, "topcs: unknown key; did you mean topics?"),
+        ({"sink": {"compresion": "zstd"}}, "sink.compresion: unknown key; did you mean compression?"),
+        ({"sink": {"compression": "zst"}}, "sink.compression: zst is not a valid value; did you mean zstd?"),
         ({"topics": "t"}, "topics: must be a list with at least one entry"),
-        ({"every": "10"}, "every: 10 is no duration; write 500ms, 10s, 5m, 2h or 1d"),
-        ({"batch": {"max_records": "many"}}, "batch.max_records: must be a whole number, not 'many'"),
+        ({"every": "10"}, "every: 10 is not a duration; use 500ms, 10s, 5m, 2h or 1d"),
+        ({"batch": {"max_records": "many"}}, "batch.max_records: must be an integer, not 'many'"),
         ({"dead_letters": "t"}, "dead_letters: t is one of the topics that are read"),
         (
             {"topics": ["a", "a.dead-letters"]},
             "dead_letters: a.dead-letters is one of the topics that are read",
         ),
-        ({"start": "2026-13-45"}, "start: 2026-13-45 is no instant: month must be in 1..12"),
+        ({"start": "2026-13-45"}, "start: 2026-13-45 is not a timestamp: month must be in 1..12"),
         ({"start": "noon"}, "start: noon is neither earliest nor latest nor an instant such as 2026-11-18T06:00:00Z"),
-        ({"every": 10}, "every: 10 is no duration; write 500ms, 10s, 5m, 2h or 1d"),
+        ({"every": 10}, "every: 10 is not a duration; use 500ms, 10s, 5m, 2h or 1d"),
         ({"every": ["10s"]}, "every: must be text, not ['10s']"),
-        ({"sink": {"partition_by": ["day"]}}, "sink.partition_by: there is no column day; there are: _date, id"),
+        ({"sink": {"partition_by": ["day"]}}, "sink.partition_by: unknown column day; known: _date, id"),
         ({"columns": {"_x": "1"}}, "columns._x: names that begin with _ are the job's own"),
         ({"columns": {"id": "1"}}, "columns.id: the schema has that column already"),
         ({"rules": {"empty": "true"}}, "rules.empty: that is a reason of the job's own; give the rule another name"),
@@ -77,14 +77,14 @@ spark: {spark.cores.max: 1, spark.memory.fraction: 0.5}
 
 
 def test_places_that_a_file_leaves_open_are_in_the_jobs_folder_when_kcluster_fills_in_none(tmp_path: Path) -> None:
-    placed = settings.placed(settings.read(GOOD)[0], tmp_path)
+    placed = settings.with_default_paths(settings.read(GOOD)[0], tmp_path)
     assert (placed.checkpoint, placed.sink.path) == (f"{tmp_path}/checkpoint", f"{tmp_path}/table")
     assert placed.dead_letters == "t.dead-letters"
     given = {"checkpoint": "hdfs://c", "sink": {"path": "hdfs://t"}, "dead_letters": "d"}
     told = settings.read({**GOOD, **given})[0]
-    assert settings.placed(told, tmp_path) == told
+    assert settings.with_default_paths(told, tmp_path) == told
     trucks = settings.read({"job": "trucks"})[0]
-    assert settings.placed(trucks, tmp_path) == trucks
+    assert settings.with_default_paths(trucks, tmp_path) == trucks
 
 
 RECORD = '{"type":"record","name":"r","fields":[{"name":"id","type":"string"},{"name":"next","type":["null","r"]}]}'
@@ -106,7 +106,7 @@ def test_the_schema_of_avro_records_is_a_file_that_is_read_once(tmp_path: Path) 
     [
         ("{", "is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
         ('{"type":"strng"}', 'must be of a record: {"type": "record", "name": ..., "fields": [...]}'),
-        (RECORD.replace('"string"', '"strng"'), "id: strng is no type of Avro; did you mean string?"),
+        (RECORD.replace('"string"', '"strng"'), "id: strng is not an Avro type; did you mean string?"),
         (RECORD.replace('"string"', '{"type":"enum"}'), "id: enum needs a name"),
         (RECORD.replace('"string"', '{"type":"array"}'), "id: needs a type"),
         (RECORD.replace('"name":"id",', ""), "a record needs fields with names"),
@@ -150,14 +150,14 @@ def test_spark_knows_these_types(kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "problem"),
     [
-        ("strng", "strng is no type of Spark; did you mean string?"),
-        ("array<doubel>", "doubel is no type of Spark; did you mean double?"),
+        ("strng", "strng is not a Spark type; did you mean string?"),
+        ("array<doubel>", "doubel is not a Spark type; did you mean double?"),
         ("struct<a: int", "struct<a: int is not complete: > is missing"),
         ("map<string>", "map<string> needs a key's and a value's type: map<string, int>"),
-        ("struct<int>", "int is no field; write struct<name: type>"),
+        ("struct<int>", "int is not a field; use struct<name: type>"),
         ("decimal(50,2)", "decimal(50,2) has at most 38 digits"),
         ("decimal(2,5)", "decimal(2,5) has more digits behind the point than digits"),
-        ("int)", "int) is no type of Spark; did you mean int?"),
+        ("int)", "int) is not a Spark type; did you mean int?"),
         ("map<struct<a:int>,int>", "the keys of a JSON map are string, not struct<a:int>"),
     ],
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as sql
 
-from spark_jobs.ingest import transform
+from spark_jobs.records import transform
 from spark_jobs.settings import alerts
 from spark_jobs.settings.common import RecordFormat
 from spark_jobs.settings.ingest import IngestSettings, SinkSettings
@@ -33,18 +33,18 @@ def kafka(spark: SparkSession, *values: bytes | str | None) -> DataFrame:
     """Records of one partition with these values, as Spark's source delivers them."""
     raw = [value.encode() if isinstance(value, str) else value for value in values]
     return spark.createDataFrame(
-        [(b"k", value, "t", 3, 40 + n, NOON, 0) for n, value in enumerate(raw)], transform.KAFKA
+        [(b"k", value, "t", 3, 40 + n, NOON, 0) for n, value in enumerate(raw)], transform.KAFKA_COLUMNS
     )
 
 
 def reasons(spark: SparkSession, settings: IngestSettings, *values: bytes | str | None) -> list[str | None]:
-    judged = transform.judged(kafka(spark, *values), settings)
+    judged = transform.with_reasons(kafka(spark, *values), settings)
     # Only that: Python has no name for some times that a record may tell.
     return [row["_reason"] for row in judged.orderBy("_offset").select("_reason").collect()]
 
 
 def rows(spark: SparkSession, settings: IngestSettings, *values: bytes | str | None) -> list[Row]:
-    return transform.rows(transform.judged(kafka(spark, *values), settings)).orderBy("_offset").collect()
+    return transform.rows(transform.with_reasons(kafka(spark, *values), settings)).orderBy("_offset").collect()
 
 
 def test_each_trap_of_the_json_parser_is_a_reason(spark: SparkSession) -> None:
@@ -128,13 +128,13 @@ def test_a_time_that_no_clock_of_a_truck_tells_is_none_for_alerts(spark: SparkSe
 def test_the_time_of_a_dead_letter_is_text_in_utc_however_far_off_it_is(spark: SparkSession) -> None:
     microseconds = 1_790_000_000_000_000  # which a producer wrote where milliseconds belong
     frame = kafka(spark, "{bad").withColumn("timestamp", sql.timestamp_millis(sql.lit(microseconds)))
-    both = transform.dead_letters(transform.judged(frame.unionAll(kafka(spark, "{bad")), settings()))
-    found = [row["_timestamp"] for row in transform.dated(both).collect()]
+    both = transform.dead_letters(transform.with_reasons(frame.unionAll(kafka(spark, "{bad")), settings()))
+    found = [row["_timestamp"] for row in transform.with_text_timestamps(both).collect()]
     assert found == ["+58692-11-03T14:13:20.000Z", "2026-11-18T12:00:00.000Z"]
 
 
 def test_a_dead_letter_is_the_very_bytes(spark: SparkSession) -> None:
-    judged = transform.judged(kafka(spark, b"\xff\x00{", "{}"), settings(rules={"no_truck": "id is not null"}))
+    judged = transform.with_reasons(kafka(spark, b"\xff\x00{", "{}"), settings(rules={"no_truck": "id is not null"}))
     letters = transform.dead_letters(judged).orderBy("_offset").collect()
     told = [(each["_reason"], each["_key"], each["_value"], each["_offset"]) for each in letters]
     assert told == [("not_utf8", b"k", b"\xff\x00{", 40), ("no_truck", b"k", b"{}", 41)]
@@ -154,13 +154,13 @@ def test_csv_and_raw_records_are_judged_too(spark: SparkSession) -> None:
 def test_a_csv_record_of_several_lines_is_unreadable_and_leaves_the_next_one_as_it_is(spark: SparkSession) -> None:
     csv = settings({"id": "string", "n": "int"}, "csv")
     values = ("a,1\nb,2", "c,3\r\n", "d,4\r", "e,5\n\n", "f,6\n", "g,7\rh,8\n", "\n", '"i\nj",9', "k,10")
-    judged = transform.judged(kafka(spark, *values).coalesce(1), csv)  # one parser for all of them
+    judged = transform.with_reasons(kafka(spark, *values).coalesce(1), csv)  # one parser for all of them
     told = [row["_reason"] or (row["id"], row["n"]) for row in judged.orderBy("_offset").collect()]
     no = "unreadable"
     assert told == [no, ("c", 3), ("d", 4), no, ("f", 6), no, no, ("i\nj", 9), ("k", 10)]
     piped = settings({"id": "string", "n": "int"}, "csv", options={"sep": "|", "quote": "'"})
     values = ("a|1", "'b\nc'|2", '"d\ne"|3', "'f\\'\ng'|4", "h'\ni'|5", "j|6")
-    judged = transform.judged(kafka(spark, *values).coalesce(1), piped)
+    judged = transform.with_reasons(kafka(spark, *values).coalesce(1), piped)
     told = [row["_reason"] or (row["id"], row["n"]) for row in judged.orderBy("_offset").collect()]
     assert told == [("a", 1), ("b\nc", 2), no, ("f'\ng", 4), no, ("j", 6)]
 
@@ -235,5 +235,5 @@ def test_a_record_is_parsed_once(spark: SparkSession, half: Any, unknown: str) -
         "current_timestamp() as timestamp",
         "0 as timestampType",
     )
-    plan = half(transform.judged(source, told))._jdf.queryExecution().executedPlan().toString()
+    plan = half(transform.with_reasons(source, told))._jdf.queryExecution().executedPlan().toString()
     assert plan.count("from_json(") == 1, plan

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from spark_jobs import settings
-from spark_jobs.fleet.simulation import FAULTS, TOWNS, distance, reports, spoilt
+from spark_jobs.fleet.simulation import FAULTS, TOWNS, corrupted, distance, reports
 from tests import progress
 from tests.children import child
 from tests.integration.conftest import Live
@@ -70,7 +70,7 @@ def test_the_wished_share_of_records_is_faulty_in_every_way() -> None:
     sound, faulty = dict(enumerate(some(20_000))), some(20_000, faulty=0.05)
     spoiled = [(sound[number][1].decode(), value.decode()) for number, (_, value) in enumerate(faulty)]
     kinds = Counter(
-        fault for before, after in spoiled if before != after for fault in FAULTS if spoilt(before, fault) == after
+        fault for before, after in spoiled if before != after for fault in FAULTS if corrupted(before, fault) == after
     )
     assert set(kinds) == set(FAULTS)
     assert 800 < kinds.total() < 1200
@@ -80,11 +80,11 @@ def test_the_wished_share_of_records_is_faulty_in_every_way() -> None:
     ("wrong", "finding"),
     [
         ({"trucks": 0}, "trucks: must be at least 1"),
-        ({"rate": -2}, "rate: -2 is not possible; write records per second, 0 as time passes, -1 at full speed"),
-        ({"begin": "2026-13-18T06:00:00Z"}, "begin: 2026-13-18T06:00:00Z is no instant: month must be in 1..12"),
-        ({"begin": "noon"}, "begin: noon is no instant; write it like 2026-11-18T06:00:00Z"),
-        ({"faulty": 2}, "faulty: 2 is no share between 0 and 1"),
-        ({"truks": 2}, "truks: there is no such key; did you mean trucks?"),
+        ({"rate": -2}, "rate: -2 is not valid; use records per second, 0 for real time or -1 for full speed"),
+        ({"begin": "2026-13-18T06:00:00Z"}, "begin: 2026-13-18T06:00:00Z is not a timestamp: month must be in 1..12"),
+        ({"begin": "noon"}, "begin: noon is not a timestamp such as 2026-11-18T06:00:00Z"),
+        ({"faulty": 2}, "faulty: 2 is not between 0 and 1"),
+        ({"truks": 2}, "truks: unknown key; did you mean trucks?"),
     ],
 )
 def test_a_wrong_file_is_told(wrong: dict[str, Any], finding: str) -> None:
@@ -162,13 +162,13 @@ def test_a_record_that_no_broker_takes_is_an_error(kraft: Live, tmp_path: Path) 
     kraft.run("topic", "create", "trucks-small", *small, "--name", kraft.name)
     state = ended(tmp_path / "small", kraft.bootstrap, topics=["trucks-small"], trucks=5, rate=-1, records=5)
     assert state["state"] == "failed"
-    assert "of 5 records were not delivered" in state["cause"]
+    assert "of 5 records not delivered" in state["cause"]
 
 
 def test_a_topic_or_a_broker_that_is_not_there_is_told_within_seconds(kraft: Live, tmp_path: Path) -> None:
     state = ended(tmp_path / "topic", kraft.bootstrap, topics=["no-such-topic"])
     assert state["state"] == "failed"
-    assert "no-such-topic is not there" in state["cause"]
+    assert "no-such-topic does not exist" in state["cause"]
     begun = time.monotonic()
     state = ended(tmp_path / "broker", "127.0.0.1:1")
     assert time.monotonic() - begun < 30

@@ -1,4 +1,4 @@
-"""Where the rows of an ingest go: one shape for Parquet, Delta and Iceberg."""
+"""The sinks of an ingest: one interface for Parquet, Delta and Iceberg."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from spark_jobs.settings import ingest
 
 
-def of(spark: SparkSession, settings: ingest.SinkSettings, folder: Folder) -> Sink:
-    """The sink that a job's file asks for."""
+def make_sink(spark: SparkSession, settings: ingest.SinkSettings, folder: Folder) -> Sink:
+    """The sink for the format in the job's file."""
     made: Sink = getattr(_module(settings), f"{settings.format.title()}Table")(spark, settings, folder)
     return made
 
 
-def needs(settings: ingest.SinkSettings) -> dict[str, str]:
-    """The settings of Spark without which it does not know the format."""
-    return dict(_module(settings).needs(settings))
+def spark_settings(settings: ingest.SinkSettings) -> dict[str, str]:
+    """The Spark properties that the format needs."""
+    return dict(_module(settings).spark_settings(settings))
 
 
-def _module(settings: ingest.SinkSettings):  # type: ignore[no-untyped-def]  # a module has no type that says what is in it
+def _module(settings: ingest.SinkSettings):  # type: ignore[no-untyped-def]  # modules have no common type
     return import_module(f"spark_jobs.ingest.sinks.{settings.format}")

@@ -1,4 +1,4 @@
-"""What an ingest asks of its sink, whatever the format."""
+"""The interface of a sink."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Mark:
-    """What a table says of the last batch that it holds."""
+class LastCommit:
+    """The last batch that a table itself has recorded."""
 
     checkpoint: str
     batch: int
@@ -25,15 +25,15 @@ class Mark:
 
 @dataclass(frozen=True)
 class CommittedBatch:
-    """What became of the rows of a batch."""
+    """The result of writing a batch: number of rows, and files that are still to be moved."""
 
     rows: int
     files: list[list[str]]
-    """Files that are to be moved, each with the place it belongs to."""
+    """Staged file and target of each file to move."""
 
 
 class Sink(ABC):
-    """A table in a folder: a batch is written, then described by the job, then published; each step may come twice."""
+    """A table in a folder: a batch is written, journaled by the job, then published; every step can be repeated."""
 
     def __init__(self, spark: SparkSession, settings: ingest.SinkSettings, folder: Folder) -> None:
         self.spark = spark
@@ -41,25 +41,25 @@ class Sink(ABC):
         self.folder = folder
 
     @abstractmethod
-    def prepare(self, columns: StructType) -> None:
-        """Have a table that takes rows with these columns."""
+    def ensure_table(self, columns: StructType) -> None:
+        """Create or extend the table for these columns; refused when the format cannot store them."""
 
     @abstractmethod
-    def newest(self) -> Mark | None:
-        """The last batch of which the table itself knows; None when it knows of none."""
+    def last_commit(self) -> LastCommit | None:
+        """The last batch that the table has recorded; None without one."""
 
     @abstractmethod
     def write(self, rows: DataFrame, checkpoint: str, number: int) -> CommittedBatch:
-        """Write the rows of a batch, unless the table has it."""
+        """Write the rows of a batch unless the table has them already."""
 
     @abstractmethod
     def publish(self, batch: dict[str, Any]) -> None:
-        """Let readers see a batch that is described, if they do not yet."""
+        """Make a journaled batch visible to readers; no effect when it is."""
 
     @abstractmethod
     def rows(self) -> DataFrame | None:
-        """Where each row came from, of the table as it is now and stays while it is counted; None of an empty one."""
+        """A consistent snapshot of the table with the coordinates of each row; None for an empty table."""
 
-    def slices(self, rows: DataFrame) -> DataFrame:
-        """The rows in as many pieces as there are to be files: fewer and larger ones."""
+    def coalesced(self, rows: DataFrame) -> DataFrame:
+        """The rows in as many partitions as files are to be written."""
         return rows.coalesce(self.settings.files_per_batch or rows.sparkSession.sparkContext.defaultParallelism)

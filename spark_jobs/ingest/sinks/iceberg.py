@@ -1,7 +1,7 @@
-"""An Iceberg table in a folder: each batch is a snapshot whose summary says the checkpoint's id and the batch's number.
+"""An Iceberg table in a folder: each batch is a snapshot with checkpoint id and batch number in its summary.
 
-Commits are renames of a file (a Hadoop table): made for a disk, HDFS or a shared folder, and for one writer. On an
-object store, where two renames may both succeed, a catalog would be needed.
+Commits rename a file (a Hadoop table): for a disk, HDFS or a shared folder, with one writer. Object stores, where two
+renames may both succeed, would need a catalog.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs.ingest.sinks.base import Mark
-from spark_jobs.ingest.sinks.lake import Lake
+from spark_jobs.ingest.sinks.base import LastCommit
+from spark_jobs.ingest.sinks.lake import TransactionalSink
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 CHECKPOINT, BATCH = "kcluster.checkpoint", "kcluster.batch"
 
 PARTITION = "_topic_partition"
-"""What `_partition` of the rows is called here: Iceberg has a column of that name of its own."""
+"""The name of the column `_partition` here: Iceberg reserves that name."""
 
 PROPERTIES = {
-    # Each commit writes a file with all that is known of the table; the last hundred are enough.
+    # Each commit writes a file with the table's metadata; the last hundred are kept.
     "write.metadata.delete-after-commit.enabled": "true"
 }
 
 
-def needs(_: ingest.SinkSettings) -> dict[str, str]:
-    """Nothing: Iceberg knows tables by their paths without a catalog."""
+def spark_settings(_: ingest.SinkSettings) -> dict[str, str]:
+    """None: Iceberg finds tables by path without a catalog."""
     return {}
 
 
-class IcebergTable(Lake):
+class IcebergTable(TransactionalSink):
     """A folder with `metadata` and `data`."""
 
     def create(self, columns: StructType) -> None:
-        """Create the table, or add what it does not have yet."""
+        """Create the table, or add its missing columns."""
         from pyspark.sql.types import StructField, StructType
 
         named = [(PARTITION if each.name == "_partition" else each.name, each.dataType) for each in columns]
@@ -52,17 +52,17 @@ class IcebergTable(Lake):
             spec = spec.identity(name)
         self._tables().create(schema, spec.build(), PROPERTIES, self.folder.path)
 
-    def newest(self) -> Mark | None:
-        """The last batch among the snapshots; somebody else may have written after it, such as a compaction."""
+    def last_commit(self) -> LastCommit | None:
+        """The last batch among the snapshots; others, such as a compaction, may follow it."""
         for snapshot in self._snapshots():
             summary = snapshot.summary()
             if (batch := summary.get(BATCH)) is not None:
-                return Mark(summary.get(CHECKPOINT), int(batch), int(summary.get("added-records") or 0))
+                return LastCommit(summary.get(CHECKPOINT), int(batch), int(summary.get("added-records") or 0))
         return None
 
     def append(self, rows: DataFrame, checkpoint: str, number: int) -> None:
-        """Add the rows, unless the newest snapshot of ours is of this very batch."""
-        mark = self.newest()
+        """Append the rows unless the newest snapshot of the job is of this batch."""
+        mark = self.last_commit()
         if mark and (mark.checkpoint, mark.batch) == (checkpoint, number):
             return
         compression = {"none": "uncompressed"}.get(self.settings.compression, self.settings.compression)
@@ -70,7 +70,7 @@ class IcebergTable(Lake):
             f"snapshot-property.{CHECKPOINT}": checkpoint,
             f"snapshot-property.{BATCH}": str(number),
             "compression-codec": compression,
-            # As many files as slices and folders: no shuffle, no sort.
+            # One file for each Spark partition and folder: no shuffle, no sort.
             "distribution-mode": "none",
             "fanout-enabled": "true",
         }
@@ -78,7 +78,7 @@ class IcebergTable(Lake):
         renamed.write.format("iceberg").mode("append").options(**options).save(self.folder.path)
 
     def rows(self) -> DataFrame | None:
-        """Of the snapshot that is the newest now."""
+        """The rows of the current snapshot."""
         newest = next(self._snapshots(), None)
         if newest is None:
             return None
@@ -86,7 +86,7 @@ class IcebergTable(Lake):
         return reader.load(self.folder.path).withColumnRenamed(PARTITION, "_partition")
 
     def _snapshots(self) -> Iterator[Any]:
-        """From the newest to the oldest that the table still has."""
+        """The snapshots from the newest to the oldest that the table still has."""
         if not self._tables().exists(self.folder.path):
             return
         table = self._table()

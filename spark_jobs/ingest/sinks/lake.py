@@ -1,4 +1,4 @@
-"""What Delta and Iceberg have in common: commits that are whole or not at all, and say which batch they are."""
+"""Common parts of Delta and Iceberg: atomic commits that carry the batch number."""
 
 from __future__ import annotations
 
@@ -13,52 +13,54 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-class Lake(Sink):
-    """A table of a format that commits."""
+class TransactionalSink(Sink):
+    """A table with atomic commits."""
 
     @abstractmethod
     def create(self, columns: StructType) -> None:
-        """Create the table when it is not there, and let it have columns that it does not have yet."""
+        """Create the table, or add its missing columns."""
 
     @abstractmethod
     def append(self, rows: DataFrame, checkpoint: str, number: int) -> None:
-        """Add the rows of a batch in one commit that is marked with it, unless there is one."""
+        """Append the rows of a batch in one commit that carries its number, unless there is one."""
 
-    def prepare(self, columns: StructType) -> None:
-        """What the format cannot hold is said now, and not by the first batch."""
+    def ensure_table(self, columns: StructType) -> None:
+        """Create or extend the table; refused now, not in the first batch, when the format cannot store a column."""
         from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
         from pyspark.errors import PySparkException
         from pyspark.sql.types import StructField, StructType
 
-        # Each of them may be null: what a file computes now and cannot be null may be computed otherwise one day.
+        # All columns nullable: an expression that is never null today may be changed later.
         free = StructType([StructField(each.name, each.dataType) for each in columns])
         try:
             self.create(free)
         except (PySparkException, Py4JJavaError) as problem:
-            raise RefusedJobError(f"the table cannot be made: {_told(problem)}", "correct the job's file") from problem
+            raise RefusedJobError(
+                f"the table cannot be created: {_first_line(problem)}", "correct the job's file"
+            ) from problem
 
     def write(self, rows: DataFrame, checkpoint: str, number: int) -> CommittedBatch:
-        """Commit the rows, and ask the table how many they are: a run before may have been the one that wrote them."""
-        self.append(self.slices(rows), checkpoint, number)
-        mark = self.newest()
+        """Commit the rows; their number comes from the table, because an earlier run may have committed them."""
+        self.append(self.coalesced(rows), checkpoint, number)
+        mark = self.last_commit()
         if mark is None or (mark.checkpoint, mark.batch) != (checkpoint, number):
             raise RefusedJobError(
-                f"the table {self.folder.path} does not tell of batch {number}, which it was given",
-                "its history was shortened while the job stood still; give the job a new checkpoint and sink.path",
+                f"batch {number} is not in the history of table {self.folder.path} after its commit",
+                "the history was shortened while the job was stopped; give the job a new checkpoint and sink.path",
             )
         return CommittedBatch(mark.rows, [])
 
     def publish(self, batch: dict[str, Any]) -> None:
-        """Nothing: what is committed is seen."""
+        """No effect: a commit is visible at once."""
 
     def java(self, columns: StructType) -> Any:
-        """Columns as the JVM has them."""
+        """The columns as an object of the JVM."""
         jvm: Any = self.spark._jvm
         return jvm.org.apache.spark.sql.types.DataType.fromJson(columns.json())
 
 
-def _told(problem: Exception) -> str:
-    """What an error says, without the name of its class and where it was."""
+def _first_line(problem: Exception) -> str:
+    """The first line of an error's text without Py4J's prefix."""
     lines = [line.strip() for line in str(problem).splitlines()]
     lines = [line for line in lines if line and not line.startswith("An error occurred while calling")]
     return lines[0].removeprefix(": ") if lines else type(problem).__name__

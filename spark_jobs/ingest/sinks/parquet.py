@@ -1,8 +1,7 @@
-"""Parquet files that need nobody else: the job's own description of a batch decides whether it is there.
+"""Parquet files without a table format: the job's journal decides which batches are written.
 
-A batch is written beside the table (`_kcluster/staged`), then described, and only then moved into place. When a run is
-cut off and Spark gives the same batch again, a batch with a description is not written again: what is left to move is
-moved.
+A batch is written to `_kcluster/staged`, then journaled, and only then moved into place. When an interrupted batch is
+repeated and it is in the journal, it is not written again: only the remaining files are moved.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs.ingest.batch_journal import OWN, STAGED
-from spark_jobs.ingest.sinks.base import CommittedBatch, Mark, Sink
+from spark_jobs.ingest.batch_journal import JOB_FOLDER, STAGED
+from spark_jobs.ingest.sinks.base import CommittedBatch, LastCommit, Sink
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,53 +19,53 @@ if TYPE_CHECKING:
     from spark_jobs.settings import ingest
 
 
-def needs(_: ingest.SinkSettings) -> dict[str, str]:
-    """Nothing: Spark knows Parquet."""
+def spark_settings(_: ingest.SinkSettings) -> dict[str, str]:
+    """None: Parquet is part of Spark."""
     return {}
 
 
 class ParquetTable(Sink):
-    """Files in folders."""
+    """A folder of Parquet files."""
 
-    def prepare(self, columns: StructType) -> None:
-        """Nothing: each file has its own columns."""
+    def ensure_table(self, columns: StructType) -> None:
+        """No effect: each file has its own columns."""
 
-    def newest(self) -> Mark | None:
-        """Files know nothing of batches."""
+    def last_commit(self) -> LastCommit | None:
+        """None: Parquet files do not record batches."""
         return None
 
     def write(self, rows: DataFrame, _checkpoint: str, number: int) -> CommittedBatch:
-        """Write the rows beside the table."""
-        here = f"{STAGED}/{number}"
-        writer = self.slices(rows).write.mode("overwrite").partitionBy(*self.settings.partition_by)
-        writer.option("compression", self.settings.compression).parquet(self.folder.within(here))
-        staged = [name for name in self.folder.files(here) if name.endswith(".parquet")]
-        files = [[name, _place(name.removeprefix(f"{here}/"), number, part)] for part, name in enumerate(staged)]
+        """Write the rows to the staging folder."""
+        staging = f"{STAGED}/{number}"
+        writer = self.coalesced(rows).write.mode("overwrite").partitionBy(*self.settings.partition_by)
+        writer.option("compression", self.settings.compression).parquet(self.folder.path_of(staging))
+        staged = [name for name in self.folder.files(staging) if name.endswith(".parquet")]
+        files = [[name, _place(name.removeprefix(f"{staging}/"), number, part)] for part, name in enumerate(staged)]
         return CommittedBatch(self._count(staged), files)
 
     def publish(self, batch: dict[str, Any]) -> None:
-        """Move the files into place; those that are there already stay."""
+        """Move the files into place; files that were moved before stay."""
         for name, place in batch["files"]:
             self.folder.move(name, place)
 
     def rows(self) -> DataFrame | None:
-        """Of all files that are in place."""
-        files = [name for name in self.folder.files("") if is_row(name)]
+        """The rows of all files in place."""
+        files = [name for name in self.folder.files("") if is_row_file(name)]
         if not files:
             return None
         reader = self.spark.read.schema("_topic string, _partition int, _offset long")
-        return reader.option("recursiveFileLookup", "true").parquet(*map(self.folder.within, files))
+        return reader.option("recursiveFileLookup", "true").parquet(*map(self.folder.path_of, files))
 
     def _count(self, files: list[str]) -> int:
-        """How many rows the files hold, by their footers."""
-        return self.spark.read.parquet(*map(self.folder.within, files)).count() if files else 0
+        """The number of rows, from the footers."""
+        return self.spark.read.parquet(*map(self.folder.path_of, files)).count() if files else 0
 
 
-def is_row(name: str) -> bool:
-    """Whether a file of a table's folder holds rows; `_date=...` is a folder of rows as any other."""
-    return name.endswith(".parquet") and not name.startswith(f"{OWN}/")
+def is_row_file(name: str) -> bool:
+    """Whether a file in a table's folder has rows: Parquet outside the job's folder."""
+    return name.endswith(".parquet") and not name.startswith(f"{JOB_FOLDER}/")
 
 
 def _place(name: str, number: int, part: int) -> str:
-    """Where a file belongs: in the folder of its partition, named by its batch."""
+    """The target of a file: the folder of its partition, with the batch in the name."""
     return str(PurePosixPath(name).parent / f"batch-{number:09d}-{part:04d}.parquet")

@@ -74,14 +74,14 @@ def test_a_job_that_runs_stops_once_it_is_asked_to(running: Job) -> None:
 
 
 def test_a_wish_to_stop_goes_with_the_run_that_heeded_it(running: Job) -> None:
-    told = job_dir.JobDir(running.folder)
+    directory = job_dir.JobDir(running.folder)
     for how in ("stopped", "failed"):
-        told.say("running")
+        directory.write_state("running")
         running.ask_to_stop()
-        assert told.stop_asked()
-        told.end(how)
+        assert directory.stop_requested()
+        directory.write_end(how)
         assert running.state == how
-        assert not told.stop_asked()
+        assert not directory.stop_requested()
 
 
 def test_ending_a_job_ends_all_that_it_began_also_when_the_first_is_gone(running: Job) -> None:
@@ -135,11 +135,11 @@ def test_a_line_that_a_full_disk_cut_off_is_passed_over_with_what_stands_behind_
 
 def test_a_file_of_progress_that_is_long_is_begun_anew_and_read_on(monkeypatch: pytest.MonkeyPatch) -> None:
     made = job()
-    monkeypatch.setattr(job_dir, "MUCH", 100)
-    told = job_dir.JobDir(made.folder)
+    monkeypatch.setattr(job_dir, "ROTATE_AT", 100)
+    directory = job_dir.JobDir(made.folder)
     seen, place = [], 0
     for number in range(20):
-        told.progress(batch=number)
+        directory.append_progress(batch=number)
         batches, place = made.batches(place)
         seen += [batch["batch"] for batch in batches]
         assert made.last_batch() == batches[-1]

@@ -1,4 +1,4 @@
-"""Looking into topics without Spark: where a job's dead letters came from, and which offsets still hold a record."""
+"""Reading topics without Spark: headers of dead letters, offsets that still have a record, ids of topics."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any
 from spark_jobs.ingest.offset_sets import OffsetSet
 
 WITHIN = 60.0
-"""Seconds in which the brokers answer, or the audit fails and says so."""
+"""Seconds for the brokers to answer, then the audit fails."""
 
 
 class TopicReader:
-    """Topics seen by a consumer that is in no group."""
+    """A consumer that never joins a group."""
 
     def __init__(self, job: str, client: Mapping[str, Any]) -> None:
         self.client = {**client, "group.id": f"kcluster-job-{job}", "enable.auto.commit": False}
 
-    def letters(self, topic: str) -> Iterator[dict[str, str]]:
-        """The headers of each dead letter in a topic."""
+    def dead_letter_headers(self, topic: str) -> Iterator[dict[str, str]]:
+        """The headers of each committed record in a dead-letter topic."""
         with self._consumer("read_committed") as consumer:
             for partition in _partitions(consumer, topic):
                 low, high = _ends(consumer, topic, partition)
                 for message in _messages(consumer, topic, partition, low, high):
-                    # Of others who write there a header may be any bytes.
+                    # Headers of other writers may be any bytes.
                     yield {name: (value or b"").decode(errors="replace") for name, value in message.headers() or ()}
 
-    def shortened(self, topic: str) -> bool:
-        """Whether a topic no longer has all that was ever in it."""
+    def is_truncated(self, topic: str) -> bool:
+        """Whether records were deleted from the start of a partition of a topic."""
         with self._consumer("read_committed") as consumer:
             return any(_ends(consumer, topic, partition)[0] for partition in _partitions(consumer, topic))
 
-    def held(self, topic: str, partition: int, wanted: OffsetSet, isolation: str) -> tuple[int, OffsetSet]:
-        """The first offset that a partition still has, and which of the wanted offsets hold a record."""
+    def existing(self, topic: str, partition: int, wanted: OffsetSet, isolation: str) -> tuple[int, OffsetSet]:
+        """The first offset of a partition, and those of the wanted offsets that have a record; reads the partition."""
         found = OffsetSet()
         with self._consumer(isolation) as consumer:
             if partition not in _partitions(consumer, topic):
@@ -46,25 +46,25 @@ class TopicReader:
                         found.add(message.offset())
         return low, found
 
-    def ids(self, names: Sequence[str]) -> dict[str, str]:
-        """The id that each topic got when it was created; none of one that is not there, or that brokers gave none."""
+    def topic_ids(self, names: Sequence[str]) -> dict[str, str]:
+        """The id of each topic; topics that do not exist and brokers without topic ids are left out."""
         from confluent_kafka import KafkaError, KafkaException, TopicCollection, Uuid
         from confluent_kafka.admin import AdminClient
 
         found: dict[str, Any] = {}
-        admin = AdminClient({**self.client, "log_level": 2})  # it would say that it is in no group
+        admin = AdminClient({**self.client, "log_level": 2})  # without: warnings about the unused group
         for name, answer in admin.describe_topics(TopicCollection(list(names)), request_timeout=WITHIN).items():
             try:
                 found[name] = answer.result().topic_id
             except KafkaException as problem:
                 if problem.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                     raise
-        return {name: str(told) for name, told in found.items() if told not in (None, Uuid(0, 0))}
+        return {name: str(topic_id) for name, topic_id in found.items() if topic_id not in (None, Uuid(0, 0))}
 
-    def gone(self, reached: dict[str, dict[str, int]]) -> list[str]:
-        """What is deleted of what would be read next, in words."""
+    def deleted_ranges(self, next_offsets: dict[str, dict[str, int]]) -> list[str]:
+        """A text for each partition whose next offsets are deleted: "t partition 0 offsets 3-7"."""
         with self._consumer("read_uncommitted") as consumer:
-            places = [(topic, int(number), at) for topic, ends in reached.items() for number, at in ends.items()]
+            places = [(topic, int(number), at) for topic, ends in next_offsets.items() for number, at in ends.items()]
             lows = [(topic, number, at, _ends(consumer, topic, number)[0]) for topic, number, at in places]
         return [f"{topic} partition {number} offsets {at}-{low - 1}" for topic, number, at, low in lows if low > at]
 
@@ -80,7 +80,7 @@ class TopicReader:
 
 
 def _partitions(consumer: Any, topic: str) -> list[int]:
-    """The partitions of a topic; none when it is not there."""
+    """The partitions of a topic; empty when it does not exist."""
     return sorted(consumer.list_topics(topic, WITHIN).topics[topic].partitions)
 
 
@@ -92,7 +92,7 @@ def _ends(consumer: Any, topic: str, partition: int) -> tuple[int, int]:
 
 
 def _messages(consumer: Any, topic: str, partition: int, start: int, end: int) -> Iterator[Any]:
-    """The records of a partition from one offset to before another."""
+    """The records of a partition from `start` to before `end`; TimeoutError when the brokers do not answer."""
     from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
     if start >= end:

@@ -1,8 +1,8 @@
-"""A record's bytes as columns: each parser called once, and told apart what it read whole from what it did not.
+"""From a record's bytes to columns: one parser call for each record, which also detects records that are not complete.
 
-Spark's parsers stop behind the first value and say nothing of what follows. So a record is wrapped before it is parsed,
-as a field of an object in JSON, of a record in Avro, with a mark behind it that must be found there. CSV takes no mark:
-there a record is one line, but for what stands in quotes.
+Spark's parsers stop after the first value and ignore what follows. So a record is wrapped before it is parsed, as a
+field of a JSON object or an Avro record, followed by a mark that must be found again. CSV has no mark: there a record
+is one line, except for line breaks in quotes.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from spark_jobs.settings.common import RecordFormat
 
 PARSED = "_parsed"
-"""The column that the functions below look into."""
+"""The column with the parsed record, which the functions below read."""
 
 _CORRUPT, _RECORD, _MARK = "_corrupt", "record", "mark"
 _NUMBER, _BYTES = 4127906831, b"\xe7\x0b\x91\x5d\x2c\xf3\x68\xa4"
-"""The marks of JSON and of Avro: nobody writes them by chance."""
+"""The marks of JSON and Avro: values that do not occur by chance."""
 
 
-def parsed(form: RecordFormat) -> Column:
-    """What becomes `_parsed`: the only call of a parser."""
+def parse(form: RecordFormat) -> Column:
+    """The expression of the column `_parsed`: the only call of a parser."""
     text = sql.col("value").cast("string")
     options = {**form.options, "mode": "PERMISSIVE"}
     corrupt = {"columnNameOfCorruptRecord": _CORRUPT}
@@ -46,20 +46,20 @@ def parsed(form: RecordFormat) -> Column:
 
 
 def field(form: RecordFormat, name: str) -> Column:
-    """A field of the record."""
+    """The expression of a field of the parsed record."""
     return _record(form).getField(name).alias(name)
 
 
-def broken(form: RecordFormat) -> Column:
-    """Whether the record is none, or not whole, or not all there is."""
-    # Blanks and `null` are no record, and nothing that Spark calls corrupt.
-    flaws = [_record(form).isNull()]
+def unreadable(form: RecordFormat) -> Column:
+    """The expression that is true for a value that is not exactly one complete record."""
+    # Blanks and `null` are not records, but Spark does not report them as corrupt.
+    problems = [_record(form).isNull()]
     if form.kind != "avro":
-        flaws.append(sql.col(PARSED).getField(_CORRUPT).isNotNull())
+        problems.append(sql.col(PARSED).getField(_CORRUPT).isNotNull())
     if form.kind != "csv":
         mark = _BYTES if form.kind == "avro" else _NUMBER
-        flaws.append(~sql.coalesce(sql.col(PARSED).getField(_MARK) == sql.lit(mark), sql.lit(False)))
-    return reduce(or_, flaws)
+        problems.append(~sql.coalesce(sql.col(PARSED).getField(_MARK) == sql.lit(mark), sql.lit(False)))
+    return reduce(or_, problems)
 
 
 def _record(form: RecordFormat) -> Column:
@@ -71,10 +71,10 @@ def _columns(form: RecordFormat) -> str:
 
 
 def _line(text: Column, options: Mapping[str, str]) -> Column:
-    """The text without one line break at its end; null when nothing is left, or more than one line.
+    """The text without one trailing line break; null when it is empty or has more than one line.
 
-    Of several lines Spark's parser of CSV keeps what it has not read, and puts it before the next record of its task.
-    A break in a field in quotes ends no line.
+    Spark's CSV parser would keep the rest of several lines and prepend it to the next record of its task. A line break
+    in a quoted field does not end a line.
     """
     known = {name.lower(): value for name, value in options.items()}
     between, quote = known.get("sep", known.get("delimiter", ",")), known.get("quote", '"')
@@ -85,14 +85,14 @@ def _line(text: Column, options: Mapping[str, str]) -> Column:
 
 
 def _payload(form: RecordFormat) -> Column:
-    """The record without what stands before it: a zero byte and the four of the schema's number."""
+    """The record without its header: a zero byte and a schema id of four bytes."""
     if form.header == "none":
         return sql.col("value")
     return sql.expr("case when substring(value, 1, 1) = X'00' and length(value) >= 5 then substring(value, 6) end")
 
 
 def _wrapped(schema: str) -> str:
-    """A record of the schema's, and the mark."""
+    """The schema of the wrapper: the record, then the mark."""
     mark = {"type": "fixed", "name": "kcluster_mark", "size": len(_BYTES)}
     fields = [{"name": _RECORD, "type": json.loads(schema)}, {"name": _MARK, "type": mark}]
     return json.dumps({"type": "record", "name": "kcluster_record", "fields": fields})

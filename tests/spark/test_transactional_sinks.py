@@ -43,7 +43,7 @@ def ready_sink(spark: SparkSession, place: Path, schema: dict[str, str], **sink:
     """The sink of a job with this file that may begin."""
     read, wrong = settings.read({"job": "ingest", "topics": ["t"], "format": {"schema": schema}, "sink": sink})
     assert not wrong
-    made = sinks.of(spark, read.sink, Folder(spark, str(place / "table")))
+    made = sinks.make_sink(spark, read.sink, Folder(spark, str(place / "table")))
     prechecks.check(spark, read, made, Folder(spark, str(place / "checkpoint")))
     return made
 
@@ -70,9 +70,9 @@ def test_a_table_takes_a_batch_once_and_columns_when_the_file_says_so(
     assert table is not None
     found = table.select("id", "speed", "_partition", "_offset").orderBy("id").collect()
     assert [tuple(each) for each in found] == [("a", None, 0, 7), ("b", 9.0, 0, 7)]
-    with pytest.raises(RefusedJobError, match=f"the table is {format}, and the job's file says parquet"):
+    with pytest.raises(RefusedJobError, match=f"the table's format is {format}, the job's file has parquet"):
         ready_sink(spark, tmp_path, wider)
-    with pytest.raises(RefusedJobError, match="the sink holds batches up to 1 of another checkpoint"):
+    with pytest.raises(RefusedJobError, match="the sink has batches up to 1 of another checkpoint"):
         ready_sink(spark, tmp_path, wider, format=format)
 
 

@@ -12,7 +12,7 @@ import pytest
 from spark_jobs import settings
 from spark_jobs.ingest import batch_journal, prechecks, sinks
 from spark_jobs.runtime import checkpoint_owner
-from spark_jobs.runtime.error_causes import RefusedJobError, cause
+from spark_jobs.runtime.error_causes import RefusedJobError, known_cause
 from spark_jobs.runtime.folder import Folder
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ def check(spark: SparkSession, place: Path, **more: Any) -> str:
     read, wrong = settings.read({**GOOD, **more})
     assert not wrong
     try:
-        sink = sinks.of(spark, read.sink, Folder(spark, str(place / "table")))
+        sink = sinks.make_sink(spark, read.sink, Folder(spark, str(place / "table")))
         prechecks.check(spark, read, sink, Folder(spark, str(place / "checkpoint")))
     except RefusedJobError as problem:
-        return str(problem) if problem.advice else "refused without a way out"
+        return str(problem) if problem.advice else "refused without advice"
     return ""
 
 
@@ -38,15 +38,15 @@ def check(spark: SparkSession, place: Path, **more: Any) -> str:
     [
         ({"rules": {"a": "lat >"}}, "rules.a: [PARSE_SYNTAX_ERROR]"),
         ({"rules": {"ok": "lat > 1", "a": "latt > 1"}}, "rules.a: [UNRESOLVED_COLUMN.WITH_SUGGESTION]"),
-        ({"rules": {"a": "lat + 1"}}, "rules.a: lat + 1 is double, and not true or false"),
+        ({"rules": {"a": "lat + 1"}}, "rules.a: lat + 1 is of type double, not boolean"),
         ({"columns": {"day": "to_date(nothing)"}}, "columns.day: [UNRESOLVED_COLUMN"),
         ({"columns": {"up": "lat * 2", "day": "to_dte(id)"}}, "columns.day: [UNRESOLVED_ROUTINE]"),
         ({"rules": {"ok": "lat > 1", "a": "_timestamp < now()"}}, "rules.a: _timestamp < now() depends on the clock"),
-        ({"rules": {"a": "lat > rand()"}}, "rules.a: lat > rand() depends on the clock or on chance"),
+        ({"rules": {"a": "lat > rand()"}}, "rules.a: lat > rand() depends on the clock or on random values"),
         ({"rules": {"a": "id in (select string(now()))"}}, "rules.a: id in (select string(now())) depends on"),
         (
             {"columns": {"up": "uuid()", "on": "length(up)"}, "rules": {"a": "on > 1"}},
-            "rules.a: on > 1 depends on the clock or on chance",
+            "rules.a: on > 1 depends on the clock or on random values",
         ),
     ],
 )
@@ -68,26 +68,26 @@ def test_columns_may_come_when_the_file_says_so_and_never_go_or_change(spark: Sp
     assert check(spark, tmp_path, **wider) == "the table has no column speed"
     assert check(spark, tmp_path, **wider, sink={"new_columns": "add"}) == ""
     assert check(spark, tmp_path, **wider) == ""
-    assert check(spark, tmp_path) == "column speed is gone from the job's file, and the table has it"
+    assert check(spark, tmp_path) == "column speed is in the table, but not in the job's file"
     retyped = {"format": {"schema": {"id": "string", "lat": "double", "speed": "string"}}}
     assert check(spark, tmp_path, **retyped) == "column speed is string in the job's file and double in the table"
-    assert "in folders by nothing" in check(spark, tmp_path, **wider, sink={"partition_by": ["id"]})
+    assert "partitioned by nothing" in check(spark, tmp_path, **wider, sink={"partition_by": ["id"]})
 
 
 def test_a_table_and_a_checkpoint_that_do_not_belong_together_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     table, checkpoint = Folder(spark, str(tmp_path / "table")), tmp_path / "checkpoint"
-    table.save(batch_journal.description(0), {"first": 0, "batch": 0, "checkpoint": "one", "files": []})
-    assert check(spark, tmp_path) == "the sink holds batches up to 0 of another checkpoint"
+    table.save(batch_journal.description_file(0), {"first": 0, "batch": 0, "checkpoint": "one", "files": []})
+    assert check(spark, tmp_path) == "the sink has batches up to 0 of another checkpoint"
     for folder in ("offsets", "commits"):
         (checkpoint / folder).mkdir(parents=True)
     (checkpoint / "metadata").write_text('{"id":"two"}')
     offsets = f"v1\n{json.dumps({'conf': {}})}\n" + '{"t":{"0":5}}'
     (checkpoint / "offsets" / "0").write_text(offsets)
-    assert check(spark, tmp_path) == "the sink holds batches up to 0 of another checkpoint"
+    assert check(spark, tmp_path) == "the sink has batches up to 0 of another checkpoint"
     (checkpoint / "metadata").write_text('{"id":"one"}')
     assert check(spark, tmp_path) == ""
     (checkpoint / "commits" / "1").write_text("v1\n{}")
-    assert check(spark, tmp_path) == "the checkpoint has read up to batch 1, and the sink holds batches up to 0"
+    assert check(spark, tmp_path) == "the checkpoint is at batch 1, but the sink has only batches up to 0"
     for damaged in (offsets[:-4], 'v1\n{"batchWatermarkMs":0,"conf":{}}\n', ""):
         (checkpoint / "offsets" / "0").write_text(damaged)
         assert "the checkpoint is damaged" in check(spark, tmp_path)
@@ -115,8 +115,8 @@ def test_a_checkpoint_is_noted_as_the_jobs_on_any_file_system_and_refused_to_oth
     (tmp_path / "offsets" / "0").write_text('v1\n{}\n{"t":{"0":5}}')
     checkpoint_owner.claim(checkpoint, MINE)
     for other, words in (
-        ({"topics": ["u"]}, "belongs to another job: topics is ['t'] there, and ['u'] here"),
-        ({"cluster_id": "two"}, "belongs to another job: cluster id is one there, and two here"),
+        ({"topics": ["u"]}, "belongs to another job: topics is ['t'] in the checkpoint, ['u'] in this job"),
+        ({"cluster_id": "two"}, "belongs to another job: cluster id is one in the checkpoint, two in this job"),
         ({"topic_ids": {"t": "new"}}, "t was deleted and created again since this job read it"),
     ):
         with pytest.raises(RefusedJobError, match=re.escape(words)):
@@ -132,14 +132,16 @@ def test_a_checkpoint_is_noted_as_the_jobs_on_any_file_system_and_refused_to_oth
 def test_a_folder_with_files_of_others_is_no_sink(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "table").mkdir()
     (tmp_path / "table" / "part-0.parquet").touch()
-    assert "holds files that no job of this kind wrote" in check(spark, tmp_path)
+    assert "has files that no ingest wrote" in check(spark, tmp_path)
 
 
 def test_causes_are_one_line_with_the_way_out() -> None:
     java = "java.lang.Exception: aborted\n\tat org.x\nCaused by: java.io.IOException: No space left on device\n"
-    assert cause(java)[0] == "the disk is full (Caused by: java.io.IOException: No space left on device)"
-    python = 'Traceback (most recent call last):\n  File "x"\n    y\nspark_jobs.causes.Refused: why\n'
-    assert cause(f"[FOREACH] Return Message: {python}\nat z")[0] == "why"
+    assert known_cause(java)[0] == "the disk is full (Caused by: java.io.IOException: No space left on device)"
+    python = (
+        'Traceback (most recent call last):\n  File "x"\n    y\nspark_jobs.runtime.error_causes.RefusedJobError: why\n'
+    )
+    assert known_cause(f"[FOREACH] Return Message: {python}\nat z")[0] == "why"
 
 
 def test_a_file_that_is_damaged_below_its_checksum_is_named(spark: SparkSession, tmp_path: Path) -> None:
@@ -147,16 +149,16 @@ def test_a_file_that_is_damaged_below_its_checksum_is_named(spark: SparkSession,
     (tmp_path / "checkpoint" / "metadata").write_text('{"id": "two"}')
     with pytest.raises(Exception, match="ChecksumException") as problem:
         check(spark, tmp_path)
-    meaning, advice = cause(str(problem.value))
+    meaning, advice = known_cause(str(problem.value))
     assert meaning.startswith("a file of the checkpoint or of the table is damaged (")
     assert f"{tmp_path}/checkpoint/metadata" in meaning
     assert "\n" not in meaning
-    assert "put it back from a copy" in advice
+    assert "restore it from a backup" in advice
 
 
 def test_folders_that_hosts_do_not_share_rightly_are_named() -> None:
     task = "Job aborted: Lost task 0.3: java.io.IOException: Mkdirs failed to create file:/lake/t (exists=false)"
-    assert cause(task)[0].startswith("executors may not write where the driver may (")
-    assert cause("[UNABLE_TO_INFER_SCHEMA] Unable to infer schema for Parquet.")[0].startswith(
+    assert known_cause(task)[0].startswith("executors have no write permission where the driver has (")
+    assert known_cause("[UNABLE_TO_INFER_SCHEMA] Unable to infer schema for Parquet.")[0].startswith(
         "the driver does not see the files that executors wrote ("
     )

@@ -19,9 +19,9 @@ HOLD = """\
 import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from spark_jobs import alone
-alone.in_folder(Path(sys.argv[2]), "one")
-alone.on_checkpoint("file:" + sys.argv[2] + "/checkpoint")
+from spark_jobs.runtime import process_lock
+process_lock.lock_folder(Path(sys.argv[2]), "one")
+process_lock.lock_checkpoint("file:" + sys.argv[2] + "/checkpoint")
 print("held", flush=True)
 time.sleep(600)
 """
@@ -35,12 +35,12 @@ def test_a_folder_and_a_checkpoint_have_one_driver_until_it_dies(
     with child(command, stdout=subprocess.PIPE, text=True) as driver:
         assert driver.stdout
         assert driver.stdout.readline() == "held\n"
-        with pytest.raises(RefusedJobError, match="the job one runs already"):
+        with pytest.raises(RefusedJobError, match="job one is already running"):
             process_lock.lock_folder(tmp_path, "one")
         process_lock.lock_folder(tmp_path, "two")  # another job may report to the same folder
-        with pytest.raises(RefusedJobError, match=r"the checkpoint .* is in use by a job that runs") as refused:
+        with pytest.raises(RefusedJobError, match=r"checkpoint .* is in use by a running job") as refused:
             process_lock.lock_checkpoint(str(tmp_path / "checkpoint"))
-        assert "a checkpoint and a sink of its own" in refused.value.advice
+        assert "its own checkpoint and sink" in refused.value.advice
         locks = [tmp_path / "one.lock", tmp_path / "checkpoint" / locations.LOCK]
         assert [registry.in_use(lock) for lock in locks] == [True, True]  # as the CLI sees it
         driver.kill()
@@ -67,6 +67,6 @@ def test_a_second_driver_leaves_the_folder_of_the_first_as_it_is(tmp_path: Path)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.splitlines()) == (
         7,
-        [f"the job drive runs already, and reports to {tmp_path}: stop it first"],
+        [f"job drive is already running in {tmp_path}: stop that job first"],
     )
     assert (tmp_path / "state.json").read_text() == "{}"
