@@ -218,8 +218,8 @@ def hidden_words(words: Sequence[str]) -> tuple[str, ...]:
 
 
 @contextmanager
-def writable(folder: Path) -> Iterator[None]:
-    """Tell a disk that refuses what is written, and what to do about it."""
+def writable(folder: Path, *, unchanged: str = "; nothing was changed") -> Iterator[None]:
+    """Raise ApplyError with a fix where the disk refuses a write in the block; `unchanged` ends the message."""
     try:
         yield
     except OSError as problem:
@@ -227,7 +227,7 @@ def writable(folder: Path) -> Iterator[None]:
             raise
         full = problem.errno in (errno.ENOSPC, errno.EDQUOT)
         raise ApplyError(
-            f"{problem.filename or folder} cannot be written: {problem.strerror}; nothing was changed",
+            f"{problem.filename or folder} cannot be written: {problem.strerror}{unchanged}",
             resolution="make room (see `df -h`)" if full else "set KCLUSTER_HOME to a folder you may write to",
         ) from problem
 
