@@ -33,7 +33,7 @@ def test_a_bad_inventory_gets_its_exact_answer(
     inventory: Path, renew: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(inventory)
-    monkeypatch.setattr("kcluster.rules.structure.fresh_cluster_id", lambda: "AAAAAAAAAAAAAAAAAAAAAA")
+    monkeypatch.setattr("kcluster.model.quorum.new_cluster_id", lambda: "AAAAAAAAAAAAAAAAAAAAAA")
     code = app.main(["validate", "-i", _hosts(inventory)])
     said = capsys.readouterr()
     answer = f"{said.out}{said.err}exit code {code}\n"

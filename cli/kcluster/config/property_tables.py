@@ -158,7 +158,9 @@ def _choice_fault(of: PropertyDefinition, value: str, choices: list[str], *, any
     if not wrong:
         return ""
     return (
-        f"must be one of {', '.join(choices)}" if of.type != "list" else f"has {wrong[0]}; known: {', '.join(choices)}"
+        f"must be one of {', '.join(choices)}"
+        if of.type != "list"
+        else f"has the unknown value {wrong[0]}; known: {', '.join(choices)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Makes a Cluster of what Ansible says, and collects every fault on the way instead of stopping at the first."""
+"""Builds a Cluster from the export of an inventory, and collects all findings instead of stopping at the first."""
 
 from __future__ import annotations
 
@@ -30,62 +30,64 @@ _PLACES = {
     "config_dir": "kafka_config_dir",
     "log_dir": "kafka_log_dir",
 }
-_SPARK_PLACES = {name: word.replace("kafka_", "spark_") for name, word in _PLACES.items()}
+_SPARK_PLACES = {field: variable.replace("kafka_", "spark_") for field, variable in _PLACES.items()}
 
 
 def cluster_from(data: Data, name: str = "kafka") -> tuple[Cluster | None, list[Finding]]:
-    """The cluster, as far as it can be made, and everything that is wrong with how it is written."""
+    """The cluster of an export and all findings; the cluster is None without brokers or a metadata quorum."""
     builder = Builder(Tree(data), name)
     return builder.cluster(), builder.findings
 
 
 class Builder:
-    """Goes through the levels and hosts once, from the words to the model."""
+    """Reads the variables of all levels, then builds the nodes of all hosts; findings collect in `findings`."""
 
     def __init__(self, tree: Tree, name: str) -> None:
         self.tree = tree
         self.name = name
         self.findings: list[Finding] = []
         for level in tree.levels:
-            self._read_words(level)
+            self._read_level(level)
 
     def cluster(self) -> Cluster | None:
-        """The cluster; None when there are no brokers or nobody keeps the metadata."""
+        """The cluster; None when there are no brokers or no metadata quorum."""
         if not self.tree.members:
-            self.findings.append(Finding("the inventory has no hosts", "write some, or begin anew: kcluster init DIR"))
+            self.findings.append(
+                Finding("the inventory has no hosts", "add hosts, or write a new inventory: kcluster init DIR")
+            )
             return None
         brokers = sorted((self._broker(member) for member in self.tree.within("kafka_broker")), key=_order)
         metadata = self._metadata()
         if not brokers:
-            self._missing_group("kafka_broker", "no brokers: the group kafka_broker is empty or missing")
+            self._missing_group("kafka_broker", "group kafka_broker is empty or missing: the cluster has no brokers")
         if not brokers or metadata is None:
             return None
         return Cluster(
-            name=self._agreed("kcluster_name", self.name),
+            name=self._cluster_wide("kcluster_name", self.name),
             release=self._release(),
             metadata=metadata,
             brokers=tuple(brokers),
-            topics=self._agreed("kafka_topics", ()),
-            installs_java=self._agreed("kafka_install_java", False),
-            engine=self._engine(metadata),
-            client=Client(self._agreed("kafka_client_properties", {}), "kafka_client_properties"),
+            topics=self._cluster_wide("kafka_topics", ()),
+            installs_java=self._cluster_wide("kafka_install_java", False),
+            engine=self._spark(metadata),
+            client=Client(self._cluster_wide("kafka_client_properties", {}), "kafka_client_properties"),
         )
 
-    def _read_words(self, level: Level) -> None:
+    def _read_level(self, level: Level) -> None:
         for variable, value in level.written.items():
             if variable in VARIABLES:
-                self._read_word(level, variable, value)
+                self._read_variable(level, variable, value)
             elif variable.startswith(PREFIXES):
                 self.findings.append(variable_findings.unknown_variable(variable, level))
 
-    def _read_word(self, level: Level, variable: str, value: Any) -> None:
+    def _read_variable(self, level: Level, variable: str, value: Any) -> None:
         faults: values.Faults = []
-        read = values.read(VARIABLES[variable].type, value, faults)
-        if read is not None:
-            level.values[variable] = read
+        parsed = values.read(VARIABLES[variable].type, value, faults)
+        if parsed is not None:
+            level.values[variable] = parsed
         self.findings += [
             Finding(
-                f"{variable} of {level.title}: {fault.message}",
+                f"{variable} {level.where}: {fault.message}",
                 fault.resolution,
                 Location(level.subject, variable, fault.key),
             )
@@ -98,17 +100,17 @@ class Builder:
         if servers and controllers:
             self.findings.append(
                 Finding(
-                    "both groups zookeeper and kafka_controller have hosts; a cluster has one keeper of its metadata",
+                    "groups zookeeper and kafka_controller both have hosts: use ZooKeeper or KRaft, not both",
                     "empty one of the two groups",
                     Location("kafka_controller"),
                 )
             )
         if servers:
-            return Ensemble(tuple(servers), self._agreed("zookeeper_chroot", ""))
+            return Ensemble(tuple(servers), self._cluster_wide("zookeeper_chroot", ""))
         if controllers:
-            return Quorum(tuple(controllers), self._agreed("kafka_cluster_id", ""))
+            return Quorum(tuple(controllers), self._cluster_wide("kafka_cluster_id", ""))
         self._missing_group(
-            "zookeeper", "nobody keeps the metadata: the groups zookeeper and kafka_controller are empty"
+            "zookeeper", "groups zookeeper and kafka_controller are empty: the cluster has no metadata quorum"
         )
         return None
 
@@ -117,30 +119,29 @@ class Builder:
         hint = f"rename the group {near} to {group}" if near and near != group else f"put hosts into the group {group}"
         self.findings.append(Finding(message, hint, Location(near if near else "all")))
 
-    def _agreed(self, word: str, default: Any) -> Any:
-        """A value that must be the same on every host, wherever it is written."""
-        said = {
-            member.name: member.value(word) for member in self.tree.members.values() if member.value(word) is not None
-        }
-        distinct = list({repr(value): host for host, value in reversed(said.items())}.values())
+    def _cluster_wide(self, variable: str, default: Any) -> Any:
+        """The value of a variable that must be the same on every host; a finding where it is not."""
+        every = {member.name: member.value(variable) for member in self.tree.members.values()}
+        by_host = {host: value for host, value in every.items() if value is not None}
+        distinct = list({repr(value): host for host, value in reversed(by_host.items())}.values())
         if len(distinct) > 1:
-            self.findings.append(variable_findings.differing_values(word, said, distinct[::-1]))
-        elif split := next(filter(all, self._split(said)), None):
-            self.findings.append(variable_findings.set_on_some_hosts(word, *split))
-        return next(iter(said.values()), default)
+            self.findings.append(variable_findings.differing_values(variable, by_host, distinct[::-1]))
+        elif split := next(filter(all, self._split(by_host)), None):
+            self.findings.append(variable_findings.set_on_some_hosts(variable, *split))
+        return next(iter(by_host.values()), default)
 
-    def _split(self, said: Mapping[str, Any]) -> Iterator[tuple[list[str], list[str]]]:
-        """The hosts of each kind that say something, and those that do not."""
-        for kind in GROUPS:
-            names = [member.name for member in self.tree.within(kind)]
-            yield [name for name in names if name in said], [name for name in names if name not in said]
+    def _split(self, by_host: Mapping[str, Any]) -> Iterator[tuple[list[str], list[str]]]:
+        """For each group, the hosts with a value and those without."""
+        for group in GROUPS:
+            names = [member.name for member in self.tree.within(group)]
+            yield [name for name in names if name in by_host], [name for name in names if name not in by_host]
 
     def _release(self) -> Release:
         standard = Release()
         return Release(
-            self._agreed("kafka_version", standard.version),
-            self._agreed("kafka_scala_version", standard.scala),
-            self._agreed("kafka_release_sources", standard.sources),
+            self._cluster_wide("kafka_version", standard.version),
+            self._cluster_wide("kafka_scala_version", standard.scala),
+            self._cluster_wide("kafka_release_sources", standard.sources),
         )
 
     def _host(self, member: HostLevels) -> Host:
@@ -148,22 +149,26 @@ class Builder:
         if values.template_in(address):
             self.findings.append(
                 Finding(
-                    f"ansible_host of {member.name}: {address} is a template, and kcluster does not fill them in",
+                    f"ansible_host of {member.name} is {address}, a template, which kcluster does not evaluate",
                     "write the address itself",
                     Location(member.name, "ansible_host"),
                 )
             )
         return Host(member.name, address, member.written("ansible_connection") == "local")
 
-    def _id(self, member: HostLevels, word: str, lowest: int) -> int:
-        number = member.value(word)
-        if number is None and member.written(word) is None:
-            used = {other.value(word) for other in self.tree.members.values()}
+    def _id(self, member: HostLevels, variable: str, lowest: int) -> int:
+        number = member.value(variable)
+        if number is None and member.written(variable) is None:
+            used = {other.value(variable) for other in self.tree.members.values()}
             example = next(number for number in count(lowest) if number not in used)
             self.findings.append(
-                Finding(f"host {member.name} has no {word}", f"add `{word}: {example}` to it", Location(member.name))
+                Finding(
+                    f"host {member.name} has no {variable}",
+                    f"add `{variable}: {example}` to the host",
+                    Location(member.name),
+                )
             )
-        # Ids below zero mark nodes without one: the rules leave them alone, and the cluster is refused anyhow.
+        # A negative id marks a node without one: rules skip it, and the inventory is refused by the finding above.
         return -1 - len(self.findings) if number is None else int(number)
 
     def _common(self, member: HostLevels, config: tuple[str, ...], environment: tuple[str, ...]) -> dict[str, Any]:
@@ -173,11 +178,11 @@ class Builder:
             "environment": {
                 key: value for layer in _layers(member, environment) for key, value in layer.properties.items()
             },
-            "places": Places(**_given(member, _PLACES)),
+            "places": Places(**_set_fields(member, _PLACES)),
         }
 
-    def _engine(self, metadata: Ensemble | Quorum) -> SparkCluster | None:
-        """Spark, when the inventory has hosts for it."""
+    def _spark(self, metadata: Ensemble | Quorum) -> SparkCluster | None:
+        """The Spark cluster, where the inventory has hosts for it."""
         masters = tuple(
             SparkMaster(**self._daemon(member, "spark_master")) for member in self.tree.within("spark_master")
         )
@@ -186,25 +191,25 @@ class Builder:
             return None
         servers = metadata.servers if isinstance(metadata, Ensemble) else ()
         return SparkCluster(
-            name=self._agreed("kcluster_name", self.name),
+            name=self._cluster_wide("kcluster_name", self.name),
             masters=masters,
             workers=workers,
             keepers=",".join(server.client_address for server in servers),
-            secret=self._agreed("spark_secret", ""),
+            secret=self._cluster_wide("spark_secret", ""),
         )
 
     def _worker(self, member: HostLevels) -> dict[str, Any]:
-        words = {"work_dir": "spark_work_dir", "cores": "spark_worker_cores", "memory": "spark_worker_memory"}
-        return {**_given(member, words), **self._daemon(member, "spark_worker")}
+        variables = {"work_dir": "spark_work_dir", "cores": "spark_worker_cores", "memory": "spark_worker_memory"}
+        return {**_set_fields(member, variables), **self._daemon(member, "spark_worker")}
 
     def _daemon(self, member: HostLevels, kind: str) -> dict[str, Any]:
         common = self._common(member, ("spark_config",), ("spark_environment",))
-        words = {"port": f"{kind}_port", "web_port": f"{kind}_web_port"}
-        places = replace(PLACES, **_given(member, _SPARK_PLACES))
-        return {**common, **_given(member, {"heap": "spark_heap", **words}), "places": places}
+        ports = {"port": f"{kind}_port", "web_port": f"{kind}_web_port"}
+        places = replace(PLACES, **_set_fields(member, _SPARK_PLACES))
+        return {**common, **_set_fields(member, {"heap": "spark_heap", **ports}), "places": places}
 
     def _server(self, member: HostLevels) -> Server:
-        words = {
+        variables = {
             "client_port": "zookeeper_client_port",
             "peer_port": "zookeeper_peer_port",
             "election_port": "zookeeper_election_port",
@@ -214,19 +219,19 @@ class Builder:
         return Server(
             id=self._id(member, "zookeeper_id", 1),
             heap=member.value("zookeeper_heap", "512m"),
-            **_given(member, words),
+            **_set_fields(member, variables),
             **self._common(member, ("zookeeper_config",), ("zookeeper_environment",)),
         )
 
     def _controller(self, member: HostLevels) -> Controller:
-        words = {
+        variables = {
             "port": "kafka_controller_port",
             "data_dir": "kafka_controller_data_dir",
             "heap": "kafka_controller_heap",
         }
         return Controller(
             id=self._id(member, "kafka_controller_id", 3001),
-            **_given(member, words),
+            **_set_fields(member, variables),
             **self._common(
                 member,
                 ("kafka_config", "kafka_controller_config"),
@@ -241,46 +246,46 @@ class Builder:
             id=self._id(member, "kafka_broker_id", 1),
             listeners=listeners,
             inter_broker_listener=self._inter_broker(member, listeners),
-            **_given(member, {"data_dirs": "kafka_data_dirs", "rack": "kafka_rack", "heap": "kafka_heap"}),
+            **_set_fields(member, {"data_dirs": "kafka_data_dirs", "rack": "kafka_rack", "heap": "kafka_heap"}),
             **common,
         )
 
     def _inter_broker(self, member: HostLevels, listeners: tuple[Listener, ...]) -> str:
-        """The inter-broker listener as its listener spells it."""
+        """The name of the inter-broker listener, as the listener is written; a finding where there is none."""
         names = {listener.name.lower(): listener.name for listener in listeners}
         standard = names.get("internal", listeners[0].name)
-        wanted = str(member.value("kafka_inter_broker_listener", standard))
-        if wanted.lower() not in names:
-            near = meant(wanted, names.values())
+        name = str(member.value("kafka_inter_broker_listener", standard))
+        if name.lower() not in names:
+            near = meant(name, names.values())
             self.findings.append(
                 Finding(
-                    f"the inter-broker listener {wanted} of {WHO} is not among the listeners",
-                    f"write kafka_inter_broker_listener: {near or standard}",
+                    f"kafka_inter_broker_listener of {WHO} is {name}, but there is no such listener",
+                    f"set kafka_inter_broker_listener: {near or standard}",
                     Location(member.name, "kafka_inter_broker_listener"),
                     who=member.name,
                 )
             )
-        return names.get(wanted.lower(), standard)
+        return names.get(name.lower(), standard)
 
 
 def _order(node: Server | Controller | Broker) -> tuple[int, str]:
     return node.id, node.host.name
 
 
-def _given(member: HostLevels, words: dict[str, str]) -> dict[str, Any]:
-    """The fields whose words are written somewhere; the model's defaults stand for the others."""
-    return {name: value for name, word in words.items() if (value := member.value(word)) is not None}
+def _set_fields(member: HostLevels, variables: Mapping[str, str]) -> dict[str, Any]:
+    """The fields whose variables are set; the model has defaults for the others."""
+    return {field: value for field, variable in variables.items() if (value := member.value(variable)) is not None}
 
 
-def _layers(member: HostLevels, words: Iterable[str]) -> Iterator[Layer]:
+def _layers(member: HostLevels, variables: Iterable[str]) -> Iterator[Layer]:
     for level in member.levels:
-        merged = {key: value for word in words for key, value in level.values.get(word, {}).items()}
+        merged = {key: value for variable in variables for key, value in level.values.get(variable, {}).items()}
         if merged:
             yield Layer(level.source, merged)
 
 
 def _listeners(member: HostLevels, host: Host) -> tuple[Listener, ...]:
-    written: Iterable[dict[str, Any]] = member.value("kafka_listeners") or ({"name": "internal", "port": 9092},)
+    entries: Iterable[dict[str, Any]] = member.value("kafka_listeners") or ({"name": "internal", "port": 9092},)
     return tuple(
         Listener(
             name=entry["name"],
@@ -290,5 +295,5 @@ def _listeners(member: HostLevels, host: Host) -> tuple[Listener, ...]:
             advertised_host=str(entry.get("advertised_host") or host.address),
             advertised_port=entry.get("advertised_port") or entry["port"],
         )
-        for entry in written
+        for entry in entries
     )

@@ -1,4 +1,4 @@
-"""The levels of an inventory - everyone, groups, hosts - in the order in which Ansible lets them win."""
+"""The levels of an inventory (all, groups, hosts) in Ansible's order of precedence, the strongest last."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from kcluster.model.finding import written_at
+
 Data = Mapping[str, Any]
 """What `ansible-inventory --list --export` prints."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """One place where variables are written."""
+    """One place where variables are written: group `all`, a group or a host."""
 
     source: str
     """"cluster", "group kafka_broker" or "host broker1"."""
@@ -22,34 +24,34 @@ class Level:
     written: Mapping[str, Any]
     """The variables as they are written."""
     values: dict[str, Any] = field(default_factory=dict)
-    """Our own words among them, read; filled in while the cluster is built."""
+    """The variables of kcluster among them, parsed; filled in by the builder."""
 
     @property
-    def title(self) -> str:
-        """The level in a sentence."""
-        return "all hosts" if self.source == "cluster" else self.source
+    def where(self) -> str:
+        """The level in a sentence: "in group all", "on host broker1"."""
+        return written_at(self.source)
 
 
 @dataclass(frozen=True)
 class HostLevels:
-    """A host of the inventory with its groups and levels, the ones that win last."""
+    """A host of the inventory with its groups and its levels, the strongest last."""
 
     name: str
     groups: frozenset[str]
     levels: tuple[Level, ...]
 
-    def value(self, word: str, default: Any = None) -> Any:
-        """The value of one of our words: the last level that has it wins."""
-        return next((level.values[word] for level in reversed(self.levels) if word in level.values), default)
+    def value(self, variable: str, default: Any = None) -> Any:
+        """The parsed value of a variable of kcluster from the strongest level that sets it; else the default."""
+        return next((level.values[variable] for level in reversed(self.levels) if variable in level.values), default)
 
     def written(self, variable: str, default: Any = None) -> Any:
-        """The value of any variable as it is written."""
+        """The value of any variable as it is written, from the strongest level that sets it; else the default."""
         return next((level.written[variable] for level in reversed(self.levels) if variable in level.written), default)
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The groups of an inventory and who is above whom."""
+    """The groups of an inventory with their parents and hosts."""
 
     data: Data
 

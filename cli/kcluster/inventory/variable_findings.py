@@ -1,43 +1,99 @@
-"""Findings about words as such: unknown ones, and those that must be said alike and are not."""
+"""Findings about variables themselves: unknown names with a suggestion, and cluster-wide values that differ by host."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kcluster.inventory import values
-from kcluster.inventory.levels import Level
-from kcluster.inventory.schema import VARIABLES, VariableType
-from kcluster.model.finding import Finding, Location, some
+from kcluster.inventory.levels import Data, Level, Tree
+from kcluster.inventory.schema import GROUPS, PREFIXES, VARIABLES, VariableType
+from kcluster.model.finding import Finding, Location, some, warning
 from kcluster.model.suggestions import meant
 
+_IDS = {"zookeeper_id": "zookeeper", "kafka_broker_id": "kafka_broker", "kafka_controller_id": "kafka_controller"}
 _NOT_SHOWN = (VariableType.TOPICS, VariableType.TEXTS, VariableType.PROPERTIES, VariableType.SECRET)
-"""Too long for a line, a password, or with passwords in them."""
+"""Types whose values are too long for a line, or contain passwords."""
 
 
 def unknown_variable(variable: str, level: Level) -> Finding:
-    """A variable that looks like a word and is none."""
+    """The finding for a variable with a prefix of kcluster that is not in the schema."""
     near = meant(variable, VARIABLES)
-    hint = f"did you mean {near}?" if near else "see docs/variables.md for the words there are"
-    return Finding(f"{variable} of {level.title} is not a word of kcluster", hint, Location(level.subject, variable))
-
-
-def set_on_some_hosts(word: str, hosts: Sequence[str], silent: Sequence[str]) -> Finding:
-    """A word for the whole cluster that hosts have and others of their kind do not, who would obey it all the same."""
     return Finding(
-        f"{word} counts for the whole cluster, and is written for {some(hosts)}, not for {some(silent)}",
-        "write it once, in group_vars/all",
-        Location(hosts[0], word),
+        f"unknown variable {variable} {level.where}" + (f": did you mean {near}?" if near else ""),
+        f"rename it to {near}" if near else "remove it; docs/variables.md lists all variables",
+        Location(level.subject, variable),
     )
 
 
-def differing_values(word: str, said: Mapping[str, Any], hosts: Sequence[str]) -> Finding:
-    """A word for the whole cluster of which hosts have different values."""
-    shown = ", ".join(f"{values.shown(said[host])} on {host}" for host in hosts[:3])
-    hidden = VARIABLES[word].type in _NOT_SHOWN
+def set_on_some_hosts(variable: str, hosts: Sequence[str], others: Sequence[str]) -> Finding:
+    """The finding for a cluster-wide variable that some hosts of a group set and others do not."""
     return Finding(
-        f"{word} must be the same for the whole cluster"
+        f"{variable} applies to the whole cluster, but is set for {some(hosts)} and not for {some(others)}",
+        "set it once, in group_vars/all",
+        Location(hosts[0], variable),
+    )
+
+
+def differing_values(variable: str, by_host: Mapping[str, Any], hosts: Sequence[str]) -> Finding:
+    """The finding for a cluster-wide variable with different values on these hosts."""
+    shown = ", ".join(f"{values.shown(by_host[host])} on {host}" for host in hosts[:3])
+    hidden = VARIABLES[variable].type in _NOT_SHOWN
+    return Finding(
+        f"{variable} must be the same for the whole cluster"
         + (f"; it differs on {', '.join(hosts[:3])}" if hidden else f": {shown}"),
-        "write it once, in group_vars/all",
-        Location(hosts[-1], word),
+        "set it once, in group_vars/all",
+        Location(hosts[-1], variable),
     )
+
+
+def name_findings(data: Data) -> list[Finding]:
+    """Findings about names that no rule on a cluster can see: misspelt prefixes and groups, ids outside their group."""
+    tree = Tree(data)
+    return [*_misspelt_prefixes(tree), *_unknown_groups(tree), *_ids_outside_group(tree)]
+
+
+def _misspelt_prefixes(tree: Tree) -> Iterator[Finding]:
+    """`kakfa_version`: no prefix of kcluster, but one or two letters from a variable."""
+    first = {variable: level for level in reversed(list(tree.levels)) for variable in level.written}
+    for variable, level in first.items():
+        if not variable.startswith(PREFIXES) and _misspelt(variable, VARIABLES):
+            yield unknown_variable(variable, level)
+
+
+def _unknown_groups(tree: Tree) -> Iterator[Finding]:
+    """`kafka_brokers` beside `kafka_broker`: its hosts would be left out."""
+    for group in tree.groups:
+        near = _misspelt(group, GROUPS)
+        if near and near in tree.groups and not _related(tree, group, near):
+            yield warning(
+                f"unknown group {group}: kcluster ignores its hosts; did you mean {near}?",
+                f"move its hosts to {near}, or rename the group if it has another purpose",
+                Location(group),
+            )
+
+
+def _ids_outside_group(tree: Tree) -> Iterator[Finding]:
+    """An id on a host that is not in the group it belongs to."""
+    for member in tree.members.values():
+        for variable, group in _IDS.items():
+            if variable in member.levels[-1].written and group not in member.groups and tree.within(group):
+                yield Finding(
+                    f"host {member.name} has {variable} but is not in the group {group}",
+                    f"add the host to the group {group}, or remove {variable}",
+                    Location(member.name, variable),
+                )
+
+
+def _misspelt(name: str, known_names: Iterable[str]) -> str:
+    """The known name that this one misspells; empty when it is known itself or differs by more than two letters."""
+    known = list(known_names)
+    if name in known or "_" not in name:
+        return ""
+    near = meant(name, known)
+    return near if abs(len(near) - len(name)) <= 2 else ""
+
+
+def _related(tree: Tree, group: str, other: str) -> bool:
+    """Whether all hosts of a group are in the other one as well."""
+    return all(other in member.groups for member in tree.within(group))

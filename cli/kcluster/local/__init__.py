@@ -6,8 +6,7 @@ from pathlib import Path
 
 from kcluster import paths
 from kcluster.errors import RefusedError, UsageError
-from kcluster.local.cluster_record import ClusterRecord
-from kcluster.local.registry import cluster_names
+from kcluster.local.cluster_record import ClusterRecord, cluster_names
 from kcluster.model.cluster import Cluster
 from kcluster.model.suggestions import nearest
 

@@ -5,13 +5,22 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kcluster import paths
 from kcluster.clients.processes import Process, alive
-from kcluster.local.serialization import as_plain_data, cluster_from_data
+from kcluster.model.broker import Broker
+from kcluster.model.client import Client
 from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.host import Host
+from kcluster.model.listener import Listener
+from kcluster.model.node import Layer, Places
+from kcluster.model.quorum import Controller, Quorum
+from kcluster.model.release import Release
+from kcluster.model.topic import Topic
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,7 @@ class ClusterRecord:
             return None
         return cls(
             root=root,
-            cluster=cluster_from_data(data["cluster"]),
+            cluster=_cluster_from_data(data["cluster"]),
             origin=UpOrigin(**data["origin"]),
             ports=data["ports"],
             release_home=data["release_home"],
@@ -73,7 +82,7 @@ class ClusterRecord:
     def save(self) -> None:
         """Write the record; a reader sees the old one or the new one, never half of it."""
         data = {
-            name: as_plain_data(getattr(self, name))
+            name: _as_plain_data(getattr(self, name))
             for name in ("cluster", "origin", "ports", "release_home", "started")
         }
         fresh = self.root / "record.json.new"
@@ -100,5 +109,65 @@ class ClusterRecord:
         return replace(self, started={other: entry for other, entry in self.started.items() if other != name})
 
 
+def cluster_names() -> list[str]:
+    """The names of the local clusters, also of those that are stopped."""
+    folder = paths.home() / "local"
+    if not folder.is_dir():
+        return []
+    return sorted(entry.name for entry in folder.iterdir() if ClusterRecord.at(entry).is_file())
+
+
+def owned_ports(*, besides: str = "") -> set[int]:
+    """The ports that local clusters own, whether they run or not."""
+    records = (ClusterRecord.load(paths.home() / "local" / name) for name in cluster_names() if name != besides)
+    return {port for record in records if record for port in record.ports.values()}
+
+
 def _started(data: dict[str, Any]) -> StartedProcess:
     return StartedProcess(Process(**data["process"]), data["digest"], data["archive"])
+
+
+def _as_plain_data(value: Any) -> Any:
+    """Dictionaries, lists and words of a part of the model."""
+    if is_dataclass(value):
+        return {part.name: _as_plain_data(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _as_plain_data(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_plain_data(item) for item in value]
+    return value
+
+
+def _cluster_from_data(data: dict[str, Any]) -> Cluster:
+    """The cluster that `plain` took apart."""
+    metadata = data["metadata"]
+    return Cluster(
+        name=data["name"],
+        release=Release(**data["release"] | {"sources": tuple(data["release"]["sources"])}),
+        metadata=_ensemble(metadata) if "servers" in metadata else _quorum(metadata),
+        brokers=tuple(_broker(broker) for broker in data["brokers"]),
+        topics=tuple(Topic(**topic) for topic in data["topics"]),
+        client=Client(**data.get("client", {})),  # a cluster that an older kcluster started has none
+    )
+
+
+def _ensemble(data: dict[str, Any]) -> Ensemble:
+    return Ensemble(tuple(Server(**_node(server)) for server in data["servers"]), data["chroot"])
+
+
+def _quorum(data: dict[str, Any]) -> Quorum:
+    return Quorum(tuple(Controller(**_node(controller)) for controller in data["controllers"]), data["cluster_id"])
+
+
+def _broker(data: dict[str, Any]) -> Broker:
+    listeners = tuple(Listener(**listener) for listener in data["listeners"])
+    return Broker(**_node(data) | {"listeners": listeners, "data_dirs": tuple(data["data_dirs"])})
+
+
+def _node(data: dict[str, Any]) -> dict[str, Any]:
+    """A node's fields, with those that all kinds share made whole again."""
+    return data | {
+        "host": Host(**data["host"]),
+        "places": Places(**data["places"]),
+        "layers": tuple(Layer(**layer) for layer in data["layers"]),
+    }

@@ -26,17 +26,6 @@ def cluster_of(name: str, origin: UpOrigin, cluster_id: str) -> Cluster:
     return Cluster(name=name, release=release, metadata=metadata, brokers=brokers)
 
 
-def new_cluster_id() -> str:
-    """A fresh cluster id as Kafka makes it: 22 characters; not with a dash in front, tools take that for an option."""
-    import base64
-    import uuid
-
-    while True:
-        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        if not cluster_id.startswith("-"):
-            return cluster_id
-
-
 def _host(name: str) -> Host:
     return Host(name, "127.0.0.1", local=True)
 

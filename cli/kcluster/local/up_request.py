@@ -12,7 +12,7 @@ from kcluster.errors import RefusedError, UsageError
 from kcluster.local import topology
 from kcluster.local.cluster_record import ClusterRecord, UpOrigin
 from kcluster.model.cluster import Cluster
-from kcluster.model.quorum import Quorum
+from kcluster.model.quorum import Quorum, new_cluster_id
 
 DEFAULT_NAME = "local"
 
@@ -62,7 +62,7 @@ def grant(wish: UpRequest, read: Callable[[Path], Cluster]) -> tuple[Cluster, Up
         return _from_inventory(Path(known.origin.inventory), name, read)
     origin = _shaped(wish, known)
     cluster_id = known.cluster.metadata.cluster_id if known and isinstance(known.cluster.metadata, Quorum) else ""
-    cluster = topology.cluster_of(name, origin, cluster_id or topology.new_cluster_id())
+    cluster = topology.cluster_of(name, origin, cluster_id or new_cluster_id())
     if not origin.kraft and not cluster.release.supports_zookeeper:
         raise UsageError(f"Kafka {cluster.release.version} has no ZooKeeper mode", resolution="add --kraft")
     _refuse_other_metadata(cluster, known)
@@ -86,7 +86,7 @@ def _with_id(cluster: Cluster, known: ClusterRecord | None) -> Cluster:
     if not isinstance(metadata, Quorum) or metadata.cluster_id:
         return cluster
     old = known.cluster.metadata.cluster_id if known and isinstance(known.cluster.metadata, Quorum) else ""
-    return replace(cluster, metadata=replace(metadata, cluster_id=old or topology.new_cluster_id()))
+    return replace(cluster, metadata=replace(metadata, cluster_id=old or new_cluster_id()))
 
 
 def _shaped(wish: UpRequest, known: ClusterRecord | None) -> UpOrigin:

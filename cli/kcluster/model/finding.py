@@ -1,17 +1,17 @@
-"""A finding: something wrong or doubtful in an inventory, where it is, and what to do."""
+"""A finding: an error or a warning about an inventory, with its location and its fix."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 WHO = "{who}"
-"""Stands in messages for the names in `Finding.who`, so that one slip in a group is one finding, not one per host."""
+"""The placeholder for the names in `Finding.who`: one mistake in a group is one finding, not one for each host."""
 
 
 class Severity(StrEnum):
-    """An error refuses the inventory; a warning does so only when asked to be strict."""
+    """An error refuses the inventory; a warning does so with --strict only."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -36,12 +36,12 @@ class Finding:
     spot: Location = Location()
     severity: Severity = Severity.ERROR
     who: str = ""
-    """The host it was found on, when others may have it from the same place."""
+    """The host it is about; findings of several hosts from the same line are reported as one."""
 
 
 @dataclass(frozen=True)
 class Reported:
-    """A finding as people see it: with the file and line where it is written."""
+    """A finding with the file and line of its location."""
 
     severity: Severity
     message: str
@@ -50,7 +50,7 @@ class Reported:
 
     @property
     def lines(self) -> list[str]:
-        """What, where, and what to do."""
+        """The message, the place and the fix, a line each."""
         return [
             f"{self.severity}: {self.message}",
             *([f"  at {self.place}"] if self.place else []),
@@ -59,12 +59,12 @@ class Reported:
 
 
 def warning(message: str, resolution: str = "", spot: Location | None = None) -> Finding:
-    """A finding that refuses the inventory only when asked to be strict."""
+    """A finding that refuses the inventory with --strict only."""
     return Finding(message, resolution, spot or Location(), Severity.WARNING)
 
 
 def report(findings: Iterable[Finding], locate: Callable[[Location], str]) -> tuple[Reported, ...]:
-    """Findings with their places, errors first, by file and line; what many hosts have from one place is one."""
+    """Findings with file and line, errors first, then by line; equal ones of several hosts from one line are merged."""
     merged: dict[tuple[Severity, str, str, str], list[str]] = {}
     for found in findings:
         key = (found.severity, found.message, locate(found.spot), found.resolution)
@@ -77,11 +77,24 @@ def report(findings: Iterable[Finding], locate: Callable[[Location], str]) -> tu
 
 
 def some(names: Iterable[str]) -> str:
-    """The first names, and how many more there are."""
-    all_names = list(dict.fromkeys(names))
-    if len(all_names) > 4:
-        return f"{', '.join(all_names[:3])} and {len(all_names) - 3} others"
-    return " and ".join(part for part in (", ".join(all_names[:-1]), all_names[-1]) if part)
+    """The distinct names in a sentence; of more than four the first three, and how many more there are."""
+    distinct = list(dict.fromkeys(names))
+    return f"{', '.join(distinct[:3])} and {len(distinct) - 3} others" if len(distinct) > 4 else listed(distinct)
+
+
+def listed(names: Sequence[str]) -> str:
+    """All names in a sentence: "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def times(number: int) -> str:
+    """How often something is there: "twice", "3 times"."""
+    return "twice" if number == 2 else f"{number} times"
+
+
+def written_at(source: str) -> str:
+    """Where a level is written: "cluster" is "in group all", "group NAME" is "in ...", "host NAME" is "on ..."."""
+    return "in group all" if source == "cluster" else f"{'on' if source.startswith('host ') else 'in'} {source}"
 
 
 def _by_line(place: str) -> tuple[str, int]:

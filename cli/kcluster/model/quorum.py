@@ -49,3 +49,13 @@ class Quorum:
     def on_hosts(self, names: Collection[str]) -> Quorum:
         """The nodes that are on these hosts."""
         return replace(self, controllers=tuple(node for node in self.controllers if node.host.name in names))
+
+
+def new_cluster_id() -> str:
+    """A random cluster id in Kafka's form: 22 characters; never with `-` in front, which tools take for an option."""
+    from base64 import urlsafe_b64encode
+    from uuid import uuid4
+
+    while (cluster_id := urlsafe_b64encode(uuid4().bytes).decode().rstrip("=")).startswith("-"):
+        pass
+    return cluster_id

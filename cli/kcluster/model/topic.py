@@ -27,9 +27,9 @@ class Topic:
 def name_fault(name: str) -> str:
     """Why Kafka would refuse this topic name; empty when it would not."""
     if name in ("", ".", ".."):
-        return "a topic's name cannot be empty, `.` or `..`"
+        return "it cannot be empty, `.` or `..`"
     if len(name) > 249:
-        return f"a topic's name has at most 249 characters, this one {len(name)}"
+        return f"it has {len(name)} characters, 249 at most are allowed"
     if not _LEGAL.fullmatch(name):
-        return "a topic's name is made of letters, digits, `.`, `_` and `-`"
+        return "only letters, digits, `.`, `_` and `-` are allowed"
     return ""

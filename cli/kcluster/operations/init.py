@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kcluster.errors import RefusedError, UsageError
+from kcluster.model import quorum
 from kcluster.render.starter_inventory import Starter, files
 from kcluster.results import Message
-from kcluster.rules import structure
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -60,7 +60,7 @@ def plan(wish: InitRequest, directory: str) -> Starter:
         brokers=second,
         zookeepers=() if wish.kraft else first,
         controllers=first if wish.kraft else (),
-        cluster_id=structure.fresh_cluster_id() if wish.kraft else "",
+        cluster_id=quorum.new_cluster_id() if wish.kraft else "",
         local=not wish.hosts,
     )
 

@@ -103,12 +103,12 @@ def as_placed(cluster: Cluster) -> Cluster:
     if not cluster.local:
         return cluster
     from kcluster.clients import ports  # lazily: real hosts need none of it
-    from kcluster.local import layout, registry, up_request
-    from kcluster.local.cluster_record import ClusterRecord
+    from kcluster.local import layout, up_request
+    from kcluster.local.cluster_record import ClusterRecord, owned_ports
 
     root = up_request.cluster_dir(cluster.name)
     known = ClusterRecord.load(root)
-    taken = registry.owned_ports(besides=cluster.name)
+    taken = owned_ports(besides=cluster.name)
     kept = known.ports if known else {}
     chosen_ports = layout.choose_ports(
         layout.wanted_ports(cluster), kept, lambda port: port not in taken and ports.free(port)

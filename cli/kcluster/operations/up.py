@@ -10,9 +10,9 @@ from pathlib import Path
 from kcluster import render
 from kcluster.clients import java, ports
 from kcluster.errors import RefusedError
-from kcluster.local import cluster_lock, layout, node_files, node_log, readiness, registry, shutdown, up_request
+from kcluster.local import cluster_lock, layout, node_files, node_log, readiness, shutdown, up_request
 from kcluster.local.class_archives import Archives
-from kcluster.local.cluster_record import ClusterRecord, UpOrigin
+from kcluster.local.cluster_record import ClusterRecord, UpOrigin, owned_ports
 from kcluster.local.launcher import Launcher, Ready
 from kcluster.local.up_request import UpRequest
 from kcluster.model.cluster import Cluster
@@ -143,7 +143,7 @@ def _record(
 ) -> ClusterRecord:
     """The record of the cluster as it is wanted, with all that is remembered of it."""
     root = up_request.cluster_dir(cluster.name)
-    taken = registry.owned_ports(besides=cluster.name)
+    taken = owned_ports(besides=cluster.name)
     kept = known.ports if known else {}
     chosen = layout.choose_ports(layout.wanted_ports(cluster), kept, lambda port: port not in taken and free(port))
     placed = layout.place(cluster, layout.Placement(root, chosen))

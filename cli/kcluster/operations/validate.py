@@ -9,7 +9,7 @@ from typing import Any
 
 from kcluster import inventory
 from kcluster.errors import ExitCode
-from kcluster.inventory import unknown_variables
+from kcluster.inventory import variable_findings
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.finding import Finding, Reported, Severity, report
@@ -110,7 +110,7 @@ def accepted(loaded: inventory.Loaded) -> Cluster:
 def _asked(loaded: inventory.Loaded) -> tuple[Cluster | None, list[Finding]]:
     """The cluster, if there is one, and what all rules say."""
     cluster, findings = inventory.cluster_from(loaded.data, loaded.name)
-    findings += unknown_variables.name_findings(loaded.data)
+    findings += variable_findings.name_findings(loaded.data)
     return cluster, findings + (judge(cluster) if cluster else [])
 
 

@@ -1,4 +1,4 @@
-"""Rules a broker checks when it starts, asked before it is touched: values that must fit each other."""
+"""Rules that a broker checks at startup: values that depend on each other."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ _ORDERED = (
 """The first must not be larger than the second; -1 of the second means no limit."""
 
 
-def ordered(cluster: Cluster) -> Iterator[Finding]:
-    """Pairs of numbers of which one limits the other."""
+def dependent_limits_ordered(cluster: Cluster) -> Iterator[Finding]:
+    """No property exceeds the one that limits it."""
     if cluster.release.version not in VERSIONS:
         return
     pairs = {pair for pair in _ORDERED for broker in cluster.brokers if _touches(broker, pair)}
     if not pairs:
         return
     table = property_tables.table(cluster.release.version)
-    seen = set()
+    reported = set()
     for broker in cluster.brokers:
         for low, high in sorted(pairs):
             small, large = _value(broker, low, table), _value(broker, high, table)
-            if small > large != -1 and (low, small, high, large) not in seen:
-                seen.add((low, small, high, large))
+            if small > large != -1 and (low, small, high, large) not in reported:
+                reported.add((low, small, high, large))
                 yield Finding(
-                    f"{low}={small} is larger than {high}={large}, and the broker will not start",
-                    f"make {low} at most {large}",
+                    f"{low}={small} is larger than {high}={large}: the broker will not start",
+                    f"set {low} to at most {large}",
                     location_of(broker, low) or location_of(broker, high) or Location(),
                 )
 
 
-def inter_broker_mechanism(cluster: Cluster) -> Iterator[Finding]:
-    """The brokers' own SASL mechanism is one that they accept."""
+def inter_broker_mechanism_enabled(cluster: Cluster) -> Iterator[Finding]:
+    """The SASL mechanism between brokers is one of the enabled mechanisms."""
     key = "sasl.mechanism.inter.broker.protocol"
-    seen: set[str] = set()
+    reported: set[str] = set()
     for broker in cluster.brokers:
         mechanism = broker.set_by_hand().get(key, "GSSAPI")
         accepted = broker.set_by_hand().get("sasl.enabled.mechanisms", "GSSAPI")
         uses_sasl = broker.internal.protocol.startswith("SASL")
-        if uses_sasl and mechanism not in accepted.replace(" ", "").split(",") and mechanism not in seen:
-            seen.add(mechanism)
+        if uses_sasl and mechanism not in accepted.replace(" ", "").split(",") and mechanism not in reported:
+            reported.add(mechanism)
             yield Finding(
                 f"{key}={mechanism} is not among sasl.enabled.mechanisms={accepted}",
                 f"add {mechanism} to sasl.enabled.mechanisms",
@@ -61,14 +61,16 @@ def inter_broker_mechanism(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def super_users(cluster: Cluster) -> Iterator[Finding]:
-    """Super users are separated by semicolons, because a name may hold commas, and each begins with `User:`."""
+def super_users_well_formed(cluster: Cluster) -> Iterator[Finding]:
+    """Super users are separated by semicolons, as names may contain commas, and each begins with `User:`."""
     for value, spot in values_set((*cluster.brokers, *cluster.metadata.nodes), "super.users"):
         users = [user.strip() for user in value.split(";") if user.strip()]
         wrong = next((user for user in users if not user.startswith("User:") or ",User:" in user.replace(" ", "")), "")
         if wrong:
             yield Finding(
-                f"super.users={value} is not a list of users", "write User:NAME;User:OTHER, with semicolons", spot
+                f"super.users={value} is not of the form User:NAME;User:NAME",
+                "write User:NAME for each user, separated by semicolons",
+                spot,
             )
 
 
@@ -77,9 +79,9 @@ def _touches(node: Node, pair: tuple[str, str]) -> bool:
 
 
 def _value(node: Node, key: str, table: Mapping[str, PropertyDefinition]) -> int:
-    """The number that counts for a node; -1 where there is none or it is no number, which others tell."""
-    said = node.set_by_hand().get(key) or (table[key].default if key in table else None) or "-1"
-    return int(said) if said.lstrip("-").isdecimal() else -1
+    """The effective number of a node; -1 where there is none, or no number (another rule reports that)."""
+    value = node.set_by_hand().get(key) or (table[key].default if key in table else None) or "-1"
+    return int(value) if value.lstrip("-").isdecimal() else -1
 
 
-RULES = (ordered, inter_broker_mechanism, super_users)
+RULES = (dependent_limits_ordered, inter_broker_mechanism_enabled, super_users_well_formed)

@@ -1,4 +1,4 @@
-"""Rules about directories: data that stays, on disks of its own, under names that mean the same everywhere."""
+"""Rules about directories: data on permanent disks, apart from everything else, under paths that need no quotes."""
 
 from __future__ import annotations
 
@@ -17,103 +17,87 @@ from kcluster.model.spark_cluster import SparkDaemon, SparkWorker
 
 _CLEANED = ("/tmp", "/var/tmp", "/run", "/dev/shm")
 _PLAIN = re.compile(r"[\w./+@=-]+", re.ASCII)
-"""Paths that mean themselves in units of systemd, in the shell they start, in lists and in options of Java."""
+"""Paths that need no quotes in systemd units, in the shell of their commands, in lists and in Java options."""
 _SHARED = re.compile(r"/|/(etc|home|opt|root|run|tmp|usr|var)|/usr/local|/var/(cache|lib|log|spool|tmp)")
-"""Folders in which others have theirs."""
+"""Directories that other programs use too."""
 _OF_THE_SYSTEM = re.compile(
     r"/(boot|dev|proc|sys|etc/systemd|usr/(include|libexec|share|src)|(usr/)?(bin|sbin|lib(32|64|x32)?))(/.*)?"
 )
 
 
-def temporary(cluster: Cluster) -> Iterator[Finding]:
-    """Data does not lie where the system cleans up."""
-    for node, path, word in _directories(cluster):
-        found = next((folder for folder in _CLEANED if _inside(path, folder)), "")
-        if found:
-            yield Finding(
-                f"{word} of {WHO} is {path}; the system deletes what lies in {found}",
-                "use a directory on a disk that stays",
-                Location(node.host.name, word),
-                who=node.host.name,
-            )
+def no_temporary_data(cluster: Cluster) -> Iterator[Finding]:
+    """No data directory lies where the system cleans up."""
+    for node, path, variable in _data_directories(cluster):
+        cleaned = next((folder for folder in _CLEANED if _inside(path, folder)), "")
+        if cleaned:
+            fact = f"{variable} of {WHO} is {path}: the system deletes files in {cleaned}"
+            yield _path_finding(node, variable, fact, "use a directory on a permanent disk")
 
 
-def overlapping(cluster: Cluster) -> Iterator[Finding]:
+def data_directories_disjoint(cluster: Cluster) -> Iterator[Finding]:
     """A data directory belongs to one node and lies in no other."""
     by_machine: dict[str, list[tuple[Node, str, str]]] = defaultdict(list)
-    for node, path, word in _directories(cluster):
-        by_machine[node.host.address].append((node, path, word))
-    for found in by_machine.values():
-        for place, (node, path, word) in enumerate(found):
-            for other, inner, _ in found[:place]:
+    for node, path, variable in _data_directories(cluster):
+        by_machine[node.host.address].append((node, path, variable))
+    for directories in by_machine.values():
+        for place, (node, path, variable) in enumerate(directories):
+            for other, inner, _ in directories[:place]:
                 if _inside(path, inner) or _inside(inner, path):
-                    both = f"{inner} and {path}"
-                    if node is not other:
-                        both = f"{inner} of {other.name} and {path} of {node.name}"
-                    yield Finding(
-                        f"the data directories {both} overlap on {WHO}",
-                        "give each data directory a place of its own",
-                        Location(node.host.name, word),
-                        who=node.host.name,
-                    )
+                    same = node is other
+                    both = f"{inner} and {path}" if same else f"{inner} of {other.name} and {path} of {node.name}"
+                    fact = f"data directories {both} overlap on {WHO}"
+                    yield _path_finding(node, variable, fact, "use a separate directory for each")
 
 
-def beside_the_program(cluster: Cluster) -> Iterator[Finding]:
-    """Data does not lie in the directories of the program, its configuration and its logs, or they in it."""
-    for node, path, word in _directories(cluster):
-        for other, folder in _places(node):
+def data_apart_from_program(cluster: Cluster) -> Iterator[Finding]:
+    """No data directory contains the program, its configuration or its logs, or lies in them."""
+    for node, path, variable in _data_directories(cluster):
+        for other, folder in _program_directories(node):
             if _inside(path, folder) or _inside(folder, path):
-                yield Finding(
-                    f"{word} of {WHO} is {path}, and {other} is {folder}: one lies in the other",
-                    "keep the data in a directory of its own",
-                    Location(node.host.name, word),
-                    who=node.host.name,
-                )
+                fact = f"{variable} of {WHO} is {path} and {other} is {folder}: one contains the other"
+                yield _path_finding(node, variable, fact, "use a separate directory for the data")
 
 
-def plain_paths(cluster: Cluster) -> Iterator[Finding]:
-    """Units, lists and options name paths without quotes."""
-    for node, path, word in _every_path(cluster):
+def paths_without_special_characters(cluster: Cluster) -> Iterator[Finding]:
+    """Paths have only characters that units, lists and options take without quotes."""
+    for node, path, variable in _every_path(cluster):
         if not _PLAIN.fullmatch(path):
-            yield Finding(
-                f"{word}={path} of {WHO} would come apart in units and settings",
-                "write a path of letters, digits, dots, dashes and underscores",
-                Location(node.host.name, word),
-                who=node.host.name,
-            )
+            fact = f"{variable} of {WHO} is {path!r}, which systemd units and property lists would split or expand"
+            yield _path_finding(node, variable, fact, "use letters, digits, `.`, `-`, `_` and `/` only")
 
 
-def folders_of_its_own(cluster: Cluster) -> Iterator[Finding]:
-    """Owner and mode of what a node gets are set, and others may be kept out: no folder of the system may be it."""
-    for node, path, word in _every_path(cluster):
+def no_system_directories(cluster: Cluster) -> Iterator[Finding]:
+    """No directory of a node is one of the system: kcluster sets owner and mode of each."""
+    for node, path, variable in _every_path(cluster):
         plain = posixpath.normpath(f"/{path.lstrip('/')}")
         if _SHARED.fullmatch(plain) or _OF_THE_SYSTEM.fullmatch(plain):
-            yield Finding(
-                f"{word} of {WHO} is {path}, a folder of the system, whose owner and mode would change",
-                "write a folder that is for nothing else; it is made where it is missing",
-                Location(node.host.name, word),
-                who=node.host.name,
-            )
+            fact = f"{variable} of {WHO} is {path}, a system directory: its owner and mode would change"
+            yield _path_finding(node, variable, fact, "use a separate directory; kcluster creates it if missing")
+
+
+def _path_finding(node: Node, variable: str, message: str, resolution: str) -> Finding:
+    """A finding about a directory of one node, located at its variable."""
+    return Finding(message, resolution, Location(node.host.name, variable), who=node.host.name)
 
 
 def _every_path(cluster: Cluster) -> Iterator[tuple[Node, str, str]]:
-    """Every directory that kcluster makes on hosts, and the word that sets it."""
-    yield from _directories(cluster)
+    """Every directory that kcluster creates on hosts, and the variable that sets it."""
+    yield from _data_directories(cluster)
     for node in cluster.every_node:
         if not node.host.local:
-            yield from ((node, path, word) for word, path in _places(node))
+            yield from ((node, path, variable) for variable, path in _program_directories(node))
 
 
-def _places(node: Node) -> Iterator[tuple[str, str]]:
-    """The directories of its program, by their words."""
+def _program_directories(node: Node) -> Iterator[tuple[str, str]]:
+    """The directories of the program, its configuration and its logs, with the variable that sets each."""
     prefix = "spark" if isinstance(node, SparkDaemon) else "kafka"
     yield f"{prefix}_install_dir", node.places.install_dir
     yield f"{prefix}_config_dir", node.places.config_dir
     yield f"{prefix}_log_dir", node.places.log_dir
 
 
-def _directories(cluster: Cluster) -> Iterator[tuple[Node, str, str]]:
-    """Every data directory, and the word that sets it; `kcluster up` chooses those of local hosts itself."""
+def _data_directories(cluster: Cluster) -> Iterator[tuple[Node, str, str]]:
+    """Every data directory, and the variable that sets it; not of local hosts, where `kcluster up` chooses them."""
     for node in cluster.every_node:
         if node.host.local:
             continue
@@ -134,4 +118,10 @@ def _inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-RULES = (temporary, overlapping, beside_the_program, plain_paths, folders_of_its_own)
+RULES = (
+    no_temporary_data,
+    data_directories_disjoint,
+    data_apart_from_program,
+    paths_without_special_characters,
+    no_system_directories,
+)

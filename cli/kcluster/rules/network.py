@@ -1,4 +1,4 @@
-"""Rules about machines, addresses and ports: who can reach whom, and what may stand in units as it is written."""
+"""Rules about machines, addresses and ports: nodes reach each other, and values are valid in systemd units."""
 
 from __future__ import annotations
 
@@ -9,278 +9,289 @@ from collections.abc import Iterator
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Server
-from kcluster.model.finding import WHO, Finding, Location, Severity, some
+from kcluster.model.finding import WHO, Finding, Location, Severity, listed, some, times
+from kcluster.model.listener import Listener
 from kcluster.model.node import Kind, Node
 from kcluster.model.quorum import Controller, Quorum
-from kcluster.model.spark_cluster import SparkMaster, SparkWorker
+from kcluster.model.spark_cluster import SparkDaemon, SparkMaster, SparkWorker
 
 _ACCOUNT = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _EVERY_ADDRESS = ("0.0.0.0", "::", "[::]")
 _ADDRESS = re.compile(r"[A-Za-z0-9._:\[\]-]+")
-"""With the colons and brackets of IPv6, of which another rule tells more."""
+"""Includes the colons and brackets of IPv6, which `ipv6_by_name` reports."""
 
 
-def _loopback(address: str) -> bool:
-    return address in ("localhost", "::1", "[::1]") or address.startswith("127.")
-
-
-def plain_addresses(cluster: Cluster) -> Iterator[Finding]:
-    """An address is a name or numbers: it is written into properties, units and lines for a shell."""
-    for host in cluster.every_host:
-        if "{{" not in host.address and not _ADDRESS.fullmatch(
-            host.address
-        ):  # templates are told of where they are read
-            yield Finding(
-                f"{host.address!r} is no address of {host.name}",
-                "write a name or an IPv4 address as ansible_host, and who logs in as ansible_user",
-                Location(host.name, "ansible_host"),
-            )
-    for broker in cluster.brokers:
-        for listener in broker.listeners:
-            written = {listener.host, listener.advertised_host} - {"", broker.host.address}
-            if wrong := sorted(each for each in written if not _ADDRESS.fullmatch(each)):
-                yield Finding(
-                    f"{wrong[0]!r} is no address for listener {listener.name} of {WHO}",
-                    "write a name or an IPv4 address",
-                    Location(broker.host.name, "kafka_listeners", listener.name),
-                    who=broker.host.name,
-                )
-
-
-def one_of_a_kind(cluster: Cluster) -> Iterator[Finding]:
-    """A machine has one node of a kind: two would share a unit and its files."""
-    holders: dict[tuple[Kind, str], list[Node]] = defaultdict(list)
+def one_node_of_a_kind_per_machine(cluster: Cluster) -> Iterator[Finding]:
+    """A machine has at most one node of a kind: two would share a unit and its files."""
+    by_machine: dict[tuple[Kind, str], list[Node]] = defaultdict(list)
     for node in cluster.every_node:
-        holders[node.kind, node.host.machine].append(node)
-    for (kind, machine), nodes in holders.items():
+        by_machine[node.kind, node.host.machine].append(node)
+    for (kind, machine), nodes in by_machine.items():
         if len(nodes) > 1:
             names = [node.host.name for node in nodes]
             yield Finding(
-                f"{some(names)} are one machine ({machine}), and it can have one {kind} only",
-                f"correct ansible_host of {names[-1]}, or take it out of the group",
+                f"{some(names)} are the same machine ({machine}), which can run 1 {kind} only",
+                f"correct ansible_host of {names[-1]}, or remove {names[-1]} from the group",
                 Location(names[-1], "ansible_host"),
             )
 
 
-def here_or_elsewhere(cluster: Cluster) -> Iterator[Finding]:
-    """All hosts are on this machine or none is: the addresses of local ones mean nothing to others."""
-    local = [host.name for host in cluster.every_host if host.local]
-    if local and len(local) < len(cluster.every_host):
+def all_hosts_local_or_none(cluster: Cluster) -> Iterator[Finding]:
+    """All hosts are on this machine or none is: other hosts cannot reach the addresses of local ones."""
+    hosts = cluster.every_host
+    local = [host.name for host in hosts if host.local]
+    if local and len(local) < len(hosts):
         yield Finding(
-            f"ansible_connection: local is said of {', '.join(local[:3])}, and not of every host",
-            "remove it: a host that this machine is itself is reached over SSH as the others are",
+            f"ansible_connection: local is set for {len(local)} of {len(hosts)} hosts ({some(local)}), not for all",
+            "remove it: kcluster reaches this machine over SSH like the other hosts",
             Location(local[0], "ansible_connection"),
         )
 
 
-def plain_names(cluster: Cluster) -> Iterator[Finding]:
-    """Accounts and names of environment variables are written into units as they are."""
+def valid_addresses(cluster: Cluster) -> Iterator[Finding]:
+    """Addresses are host names or IP addresses: they are written into properties, units and shell commands."""
+    for host in cluster.every_host:
+        if "{{" not in host.address and not _ADDRESS.fullmatch(host.address):  # the builder reports templates
+            yield Finding(
+                f"ansible_host of {host.name} is {host.address!r}, not a host name or IPv4 address",
+                "set ansible_host to a name or an IPv4 address, and the login in ansible_user",
+                Location(host.name, "ansible_host"),
+            )
+    for broker, listener in _listeners(cluster):
+        addresses = {listener.host, listener.advertised_host} - {"", broker.host.address}
+        if invalid := sorted(address for address in addresses if not _ADDRESS.fullmatch(address)):
+            yield _listener_finding(
+                broker,
+                listener,
+                f"has the address {invalid[0]!r}, not a host name or IPv4 address",
+                "set host or advertised_host to a name or an IPv4 address",
+            )
+
+
+def valid_accounts(cluster: Cluster) -> Iterator[Finding]:
+    """Users and groups are valid account names: they are written into units."""
     for node in cluster.every_node:
-        for account in (node.places.user, node.places.group):
+        prefix = "spark" if isinstance(node, SparkDaemon) else "kafka"
+        for variable, account in (("user", node.places.user), ("group", node.places.group)):
             if not _ACCOUNT.fullmatch(account):
                 yield Finding(
-                    f"{account!r} is no account for {node.name}",
-                    "write lower-case letters, digits, `_` and `-`, a letter first",
+                    f"{prefix}_{variable} of {node.name} is {account!r}, not a valid account name",
+                    "use lower-case letters, digits, `_` and `-`, with a letter first",
                     Location(node.host.name),
                 )
+
+
+def valid_environment_names(cluster: Cluster) -> Iterator[Finding]:
+    """Environment variables have valid names: they are written into environment files."""
+    for node in cluster.every_node:
         for name in node.environment:
             if not _VARIABLE.fullmatch(name):
                 yield Finding(
-                    f"{name!r} is no name of an environment variable of {node.name}",
-                    "write letters, digits and `_`, no digit first",
+                    f"environment variable {name!r} of {node.name} has an invalid name",
+                    "use letters, digits and `_`, with no digit first",
                     Location(node.host.name),
                 )
 
 
-def advertised_addresses(cluster: Cluster) -> Iterator[Finding]:
-    """What a broker advertises must lead others to it."""
-    alone = len({host.machine for host in cluster.hosts}) == 1
-    for broker in cluster.brokers:
-        for listener in broker.listeners:
-            address = listener.advertised_host
-            who = f"listener {listener.name} of {WHO}"
-            spot = Location(broker.host.name, "kafka_listeners", listener.name)
-            if address in _EVERY_ADDRESS:
-                yield Finding(
-                    f"{who} advertises {address}, which is no address to connect to",
-                    "write an advertised_host that clients can resolve, or leave it out",
-                    spot,
-                    who=broker.host.name,
-                )
-            elif _loopback(address) and not broker.host.local:
-                yield Finding(
-                    f"{who} advertises {address}, where others find themselves",
-                    f"set ansible_host or advertised_host of {WHO} to an address that others can reach",
-                    spot,
-                    Severity.WARNING if alone else Severity.ERROR,
-                    broker.host.name,
-                )
+def advertised_addresses_reachable(cluster: Cluster) -> Iterator[Finding]:
+    """Clients and brokers on other hosts can connect to each advertised address."""
+    one_machine = len({host.machine for host in cluster.hosts}) == 1
+    for broker, listener in _listeners(cluster):
+        address = listener.advertised_host
+        if address in _EVERY_ADDRESS:
+            yield _listener_finding(
+                broker,
+                listener,
+                f"advertises {address}, which clients cannot connect to",
+                "set advertised_host to a name that clients can resolve, or remove it",
+            )
+        elif _loopback(address) and not broker.host.local:
+            yield _listener_finding(
+                broker,
+                listener,
+                f"advertises {address}, a loopback address that other hosts cannot reach",
+                f"set ansible_host or advertised_host of {WHO} to an address that other hosts can reach",
+                Severity.WARNING if one_machine else Severity.ERROR,
+            )
 
 
-def keepers_addresses(cluster: Cluster) -> Iterator[Finding]:
-    """The brokers, on other machines, must reach the keepers of the metadata."""
+def metadata_addresses_reachable(cluster: Cluster) -> Iterator[Finding]:
+    """Brokers on other machines can reach the ZooKeeper servers or controllers."""
     if len({host.machine for host in cluster.hosts}) == 1:
         return
     for node in cluster.metadata.nodes:
         if _loopback(node.host.address) and not node.host.local:
             yield Finding(
-                f"{node.name} on {node.host.name} has the address {node.host.address}, where others find themselves",
-                f"set ansible_host of {node.host.name} to an address that others can reach",
+                f"{node.name} on {node.host.name} has the loopback address {node.host.address}, "
+                "which other hosts cannot reach",
+                f"set ansible_host of {node.host.name} to an address that other hosts can reach",
                 Location(node.host.name, "ansible_host"),
             )
 
 
-def told_from_ports(cluster: Cluster) -> Iterator[Finding]:
-    """Addresses are written with a port behind them, where the colons of an IPv6 address are taken for that one."""
+def ipv6_by_name(cluster: Cluster) -> Iterator[Finding]:
+    """IPv6 hosts are given by name: `address:port` is ambiguous with the colons of an IPv6 address."""
     for host in cluster.every_host:
         if ":" in host.address and not host.local:
             yield Finding(
-                f"ansible_host of {host.name} is {host.address}; kcluster takes IPv6 by name only",
-                "write a name that leads to this address on every host and here, in DNS or in /etc/hosts",
+                f"ansible_host of {host.name} is {host.address}: IPv6 addresses are supported by name only",
+                "use a name that resolves to this address on every host and on this machine (DNS or /etc/hosts)",
                 Location(host.name, "ansible_host"),
             )
-    for broker in cluster.brokers:
-        for listener in broker.listeners:
-            address = listener.advertised_host
-            if ":" in address and address not in (*_EVERY_ADDRESS, broker.host.address) and not broker.host.local:
-                yield Finding(
-                    f"listener {listener.name} of {WHO} advertises {address}; kcluster takes IPv6 by name only",
-                    "write an advertised_host that leads to this address",
-                    Location(broker.host.name, "kafka_listeners", listener.name),
-                    who=broker.host.name,
-                )
-
-
-def advertised_once(cluster: Cluster) -> Iterator[Finding]:
-    """An advertised address leads to one listener."""
-    holders: dict[str, list[tuple[Broker, str]]] = defaultdict(list)
-    for broker in cluster.brokers:
-        for listener in broker.listeners:
-            place = broker.host.name if broker.host.local else ""
-            holders[place + listener.address].append((broker, listener.name))
-    for found in holders.values():
-        if len({broker.id for broker, _ in found}) > 1:
-            broker, name = found[-1]
-            address = next(listener.address for listener in broker.listeners if listener.name == name)
-            yield Finding(
-                f"{address} is advertised by {some(each.host.name for each, _ in found)}",
-                "give each broker an advertised_host or advertised_port of its own",
-                Location(broker.host.name, "kafka_listeners", name),
+    for broker, listener in _listeners(cluster):
+        address = listener.advertised_host
+        if ":" in address and address not in (*_EVERY_ADDRESS, broker.host.address) and not broker.host.local:
+            yield _listener_finding(
+                broker,
+                listener,
+                f"advertises {address}: IPv6 addresses are supported by name only",
+                "set advertised_host to a name that resolves to this address",
             )
 
 
-def listener_names(cluster: Cluster) -> Iterator[Finding]:
-    """A listener's name is unique on its broker; Kafka does not tell upper from lower case."""
-    for broker in cluster.brokers:
-        seen: set[str] = set()
-        for listener in broker.listeners:
-            if listener.label in seen:
-                yield Finding(
-                    f"two listeners of {WHO} are named {listener.name}, and Kafka does not tell upper from lower case",
-                    "rename one of them",
-                    Location(broker.host.name, "kafka_listeners", listener.name),
-                    who=broker.host.name,
-                )
-            seen.add(listener.label)
+def advertised_addresses_unique(cluster: Cluster) -> Iterator[Finding]:
+    """An advertised address and port belongs to one broker."""
+    by_address: dict[str, list[tuple[Broker, Listener]]] = defaultdict(list)
+    for broker, listener in _listeners(cluster):
+        machine = broker.host.name if broker.host.local else ""
+        by_address[machine + listener.address].append((broker, listener))
+    for holders in by_address.values():
+        if len({broker.id for broker, _ in holders}) > 1:
+            broker, listener = holders[-1]
+            yield Finding(
+                f"{listener.address} is advertised by {some(each.host.name for each, _ in holders)}",
+                "give each broker its own advertised_host or advertised_port",
+                Location(broker.host.name, "kafka_listeners", listener.name),
+            )
 
 
-def brokers_hear_each_other(cluster: Cluster) -> Iterator[Finding]:
-    """The listener by which a broker calls the others is there on each of them, and speaks the same."""
-    spoken = {broker.name: {each.label: each.protocol for each in broker.listeners} for broker in cluster.brokers}
+def listener_names_unique(cluster: Cluster) -> Iterator[Finding]:
+    """A listener name is used once on a broker; Kafka ignores upper and lower case."""
+    labels: set[tuple[str, str]] = set()
+    for broker, listener in _listeners(cluster):
+        if (broker.host.name, listener.label) in labels:
+            yield _listener_finding(
+                broker,
+                listener,
+                "has a name that is used twice (Kafka ignores upper and lower case)",
+                "rename one of the two",
+            )
+        labels.add((broker.host.name, listener.label))
+
+
+def inter_broker_listeners_match(cluster: Cluster) -> Iterator[Finding]:
+    """Every broker has the inter-broker listener of every other one, with the same protocol."""
+    protocols = {broker.name: {each.label: each.protocol for each in broker.listeners} for broker in cluster.brokers}
     for broker in cluster.brokers:
         inner = broker.internal
-        deaf = [name for name, labels in spoken.items() if labels.get(inner.label) != inner.protocol]
-        if deaf:
+        missing = [name for name, labels in protocols.items() if labels.get(inner.label) != inner.protocol]
+        if missing:
             yield Finding(
-                f"{WHO} calls other brokers by listener {inner.label} ({inner.protocol}), which {some(deaf)} "
-                f"{'does' if len(deaf) == 1 else 'do'} not have",
-                "give every broker a listener of that name and protocol, or write kafka_inter_broker_listener",
+                f"{WHO} connects to other brokers at listener {inner.label} ({inner.protocol}), "
+                f"which {some(missing)} {'does' if len(missing) == 1 else 'do'} not have",
+                "give every broker a listener with this name and protocol, or set kafka_inter_broker_listener",
                 Location(broker.host.name, "kafka_listeners"),
                 who=broker.host.name,
             )
 
 
-def the_controllers_own_name(cluster: Cluster) -> Iterator[Finding]:
-    """With KRaft the name CONTROLLER is that of the controllers' listener."""
-    for broker in cluster.brokers if isinstance(cluster.metadata, Quorum) else ():
-        for listener in broker.listeners:
-            if listener.label == "CONTROLLER":
-                yield Finding(
-                    f"listener {listener.name} of {WHO} has the name of the controllers' own listener",
-                    "rename it",
-                    Location(broker.host.name, "kafka_listeners", listener.name),
-                    who=broker.host.name,
-                )
+def controller_listener_name_free(cluster: Cluster) -> Iterator[Finding]:
+    """With KRaft no broker's listener has the name of the controllers' listener."""
+    for broker, listener in _listeners(cluster) if isinstance(cluster.metadata, Quorum) else ():
+        if listener.label == "CONTROLLER":
+            yield _listener_finding(
+                broker, listener, "has the name of the listener of the KRaft controllers", "rename it"
+            )
 
 
-def clients_come_in(cluster: Cluster) -> Iterator[Finding]:
-    """Each broker has a listener that speaks the protocol of the clients, when the inventory tells it."""
+def client_protocol_served(cluster: Cluster) -> Iterator[Finding]:
+    """Each broker has a listener with the clients' security protocol, where the inventory sets client properties."""
     client = cluster.client
     for broker in cluster.brokers if client.written else ():
         if broker.listener_for(client.protocol).protocol != client.protocol:
             yield Finding(
-                f"clients speak {client.protocol} as {client.origin} says, and no listener of {WHO} does",
+                f"{client.origin}: security.protocol is {client.protocol}, but no listener of {WHO} has this protocol",
                 f"add a listener with `protocol: {client.protocol}`, or correct security.protocol",
                 Location(broker.host.name, "kafka_client_properties", "security.protocol"),
                 who=broker.host.name,
             )
 
 
-def ports(cluster: Cluster) -> Iterator[Finding]:
-    """A port of a machine belongs to one listener of one node."""
-    holders: dict[tuple[str, int], list[tuple[Node, str, str]]] = defaultdict(list)
+def ports_unique(cluster: Cluster) -> Iterator[Finding]:
+    """A port of a machine is used by one listener of one node."""
+    by_port: dict[tuple[str, int], list[tuple[Node, str, str]]] = defaultdict(list)
     for node in cluster.every_node:
-        for port, what, word in _ports(node):
-            holders[node.host.machine, port].append((node, what, word))
-    for (machine, port), found in holders.items():
-        if len(found) > 1:
-            node, _, word = found[-1]
-            shared = any(each is not node for each, _, _ in found)
-            wanted = [f"{what} of {each.name}" if shared else what for each, what, _ in found]
+        for port, purpose, variable in _ports(node):
+            by_port[node.host.machine, port].append((node, purpose, variable))
+    for (machine, port), users in by_port.items():
+        if len(users) > 1:
+            node, _, variable = users[-1]
+            several = any(each is not node for each, _, _ in users)
+            purposes = [f"{purpose} of {each.name}" if several else purpose for each, purpose, _ in users]
             yield Finding(
-                f"port {port} of {WHO} is wanted {_times(len(found))}: for {some(wanted)}",
-                f"change {word} of {node.host.name}" if shared else f"change {word}",
-                Location(node.host.name, word),
+                f"port {port} of {WHO} is used {times(len(users))}: {listed(purposes)}",
+                f"change {variable} of {node.host.name}" if several else f"change {variable}",
+                Location(node.host.name, variable),
                 who=machine,
             )
 
 
+def _loopback(address: str) -> bool:
+    return address in ("localhost", "::1", "[::1]") or address.startswith("127.")
+
+
+def _listeners(cluster: Cluster) -> Iterator[tuple[Broker, Listener]]:
+    """Every listener of every broker."""
+    for broker in cluster.brokers:
+        yield from ((broker, listener) for listener in broker.listeners)
+
+
+def _listener_finding(
+    broker: Broker, listener: Listener, fact: str, resolution: str, severity: Severity = Severity.ERROR
+) -> Finding:
+    """A finding about one listener; the message is "listener NAME of HOST" and the fact."""
+    return Finding(
+        f"listener {listener.name} of {WHO} {fact}",
+        resolution,
+        Location(broker.host.name, "kafka_listeners", listener.name),
+        severity,
+        broker.host.name,
+    )
+
+
 def _ports(node: Node) -> Iterator[tuple[int, str, str]]:
-    """The ports of a node, what each is for, and the word that sets it."""
+    """The ports of a node, what each is for, and the variable that sets it."""
     if isinstance(node, Server):
-        yield node.client_port, "the clients", "zookeeper_client_port"
-        yield node.peer_port, "the peers", "zookeeper_peer_port"
-        yield node.election_port, "the election", "zookeeper_election_port"
+        yield node.client_port, "client port", "zookeeper_client_port"
+        yield node.peer_port, "peer port", "zookeeper_peer_port"
+        yield node.election_port, "election port", "zookeeper_election_port"
     elif isinstance(node, Controller):
-        yield node.port, "the listener", "kafka_controller_port"
+        yield node.port, "controller listener", "kafka_controller_port"
     elif isinstance(node, Broker):
         for listener in node.listeners:
             yield listener.port, f"listener {listener.name}", "kafka_listeners"
     elif isinstance(node, SparkMaster):
-        yield node.port, "workers and jobs", "spark_master_port"
-        yield node.web_port, "the web page", "spark_master_web_port"
+        yield node.port, "master port", "spark_master_port"
+        yield node.web_port, "web UI", "spark_master_web_port"
     elif isinstance(node, SparkWorker):
-        yield node.port, "executors", "spark_worker_port"
-        yield node.web_port, "the web page", "spark_worker_web_port"
-
-
-def _times(count: int) -> str:
-    return "twice" if count == 2 else f"{count} times"
+        yield node.port, "worker port", "spark_worker_port"
+        yield node.web_port, "web UI", "spark_worker_web_port"
 
 
 RULES = (
-    one_of_a_kind,
-    here_or_elsewhere,
-    plain_addresses,
-    plain_names,
-    advertised_addresses,
-    keepers_addresses,
-    told_from_ports,
-    advertised_once,
-    listener_names,
-    brokers_hear_each_other,
-    the_controllers_own_name,
-    clients_come_in,
-    ports,
+    one_node_of_a_kind_per_machine,
+    all_hosts_local_or_none,
+    valid_addresses,
+    valid_accounts,
+    valid_environment_names,
+    advertised_addresses_reachable,
+    metadata_addresses_reachable,
+    ipv6_by_name,
+    advertised_addresses_unique,
+    listener_names_unique,
+    inter_broker_listeners_match,
+    controller_listener_name_free,
+    client_protocol_served,
+    ports_unique,
 )

@@ -1,4 +1,4 @@
-"""Rules about copies: how many there are, how many must be written, and that they do not fail together."""
+"""Rules about replicas: how many there are, how many must be in sync, and that they do not fail together."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from kcluster.config import defaults
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
-from kcluster.model.finding import Finding, Location, some, warning
+from kcluster.model.finding import Finding, Location, some, times, warning
 from kcluster.model.node import Kind
 from kcluster.model.topic import Topic
+from kcluster.results import counted
 from kcluster.rules.property_sources import location_of, values_set
 
 _FACTORS = (
@@ -26,28 +27,29 @@ _PAIRS = (
 )
 
 
-def replication_factors(cluster: Cluster) -> Iterator[Finding]:
-    """No topic can have more copies than there are brokers."""
+def replication_factor_within_brokers(cluster: Cluster) -> Iterator[Finding]:
+    """No replication factor exceeds the number of brokers."""
     count = len(cluster.brokers)
     for topic in cluster.topics:
         if topic.replication_factor > count:
             yield Finding(
-                f"topic {topic.name} wants {topic.replication_factor} copies, but there are only {_brokers(count)}",
-                f"write replication_factor: {defaults.replication_factor(count)} for it, or add brokers",
+                f"topic {topic.name} has replication_factor {topic.replication_factor}, "
+                f"but there are {counted(count, 'broker')}",
+                f"set replication_factor: {defaults.replication_factor(count)}, or add brokers",
                 Location("all", "kafka_topics", topic.name),
             )
     for key in _FACTORS:
         for value, spot in values_set(cluster.brokers, key):
             if value.isdecimal() and int(value) > count:
                 yield Finding(
-                    f"{key}={value}, but there are only {_brokers(count)}",
-                    f"write {defaults.replication_factor(count)}, or add brokers",
+                    f"{key}={value}, but there are {counted(count, 'broker')}",
+                    f"set it to {defaults.replication_factor(count)}, or add brokers",
                     spot,
                 )
 
 
-def insync_replicas(cluster: Cluster) -> Iterator[Finding]:
-    """One copy must be allowed to be missing, or every restart stops the writers."""
+def min_insync_below_replication_factor(cluster: Cluster) -> Iterator[Finding]:
+    """min.insync.replicas leaves one replica to spare; otherwise every restart of a broker stops the producers."""
     standard = {default.key: default.value for default in defaults.for_kind(cluster, Kind.BROKER)}
     for least, copies in _PAIRS:
         pairs: dict[tuple[str, str], Broker] = {}
@@ -63,18 +65,19 @@ def insync_replicas(cluster: Cluster) -> Iterator[Finding]:
                     _remedy(least, copies, int(factor)),
                     location_of(node, least) or location_of(node, copies) or Location(),
                 )
-    yield from (found for topic in cluster.topics for found in _topic(topic, standard["min.insync.replicas"]))
+    yield from (
+        finding for topic in cluster.topics for finding in _topic_insync(topic, standard["min.insync.replicas"])
+    )
 
 
-def _topic(topic: Topic, standard: str) -> Iterator[Finding]:
+def _topic_insync(topic: Topic, standard: str) -> Iterator[Finding]:
     minimum = topic.config.get("min.insync.replicas", "")
     spot = Location("all", "kafka_topics", topic.name)
     if _stalls(minimum or standard, str(topic.replication_factor)):
-        said = f"min.insync.replicas={minimum}" if minimum else f"the cluster's min.insync.replicas={standard}"
+        source = f"min.insync.replicas={minimum}" if minimum else f"the cluster's min.insync.replicas={standard}"
         effect = _effect(minimum or standard, str(topic.replication_factor))
-        copies = "1 copy" if topic.replication_factor == 1 else f"{topic.replication_factor} copies"
         yield Finding(
-            f"topic {topic.name} has {copies} and {said}: {effect}",
+            f"topic {topic.name} has {counted(topic.replication_factor, 'replica')} and {source}: {effect}",
             _remedy("its min.insync.replicas", "its replication_factor", topic.replication_factor),
             spot,
         )
@@ -83,14 +86,14 @@ def _topic(topic: Topic, standard: str) -> Iterator[Finding]:
 def _stalls(minimum: str, factor: str) -> bool:
     if not (minimum.isdecimal() and factor.isdecimal()):
         return False
-    # One copy that must be there is not a mistake of the two numbers: it is the choice of a single copy.
+    # 1 of 1 is no contradiction: the topic has a single replica on purpose.
     return int(minimum) >= int(factor) and not int(minimum) == int(factor) == 1
 
 
 def _effect(minimum: str, factor: str) -> str:
     if int(minimum) > int(factor):
-        return "nobody can write with acks=all"
-    return "writers stop as soon as one copy is missing"
+        return "writes with acks=all always fail"
+    return "writes with acks=all fail as soon as 1 replica is down"
 
 
 def _remedy(least: str, copies: str, factor: int) -> str:
@@ -99,8 +102,8 @@ def _remedy(least: str, copies: str, factor: int) -> str:
     return f"set {least} to {factor - 1}, or raise {copies}"
 
 
-def single_copies(cluster: Cluster) -> Iterator[Finding]:
-    """A topic with one copy is gone with its broker."""
+def topics_replicated(cluster: Cluster) -> Iterator[Finding]:
+    """A topic has more than one replica, where there is more than one broker."""
     for topic in cluster.topics:
         if (
             topic.replication_factor == 1
@@ -108,38 +111,39 @@ def single_copies(cluster: Cluster) -> Iterator[Finding]:
             and not _stalls(topic.config.get("min.insync.replicas", "2"), "1")
         ):
             yield warning(
-                f"topic {topic.name} has one copy, which is lost with its broker",
-                f"write replication_factor: {defaults.replication_factor(len(cluster.brokers))} for it",
+                f"topic {topic.name} has 1 replica, which is lost with its broker",
+                f"set replication_factor: {defaults.replication_factor(len(cluster.brokers))}",
                 Location("all", "kafka_topics", topic.name),
             )
 
 
-def racks(cluster: Cluster) -> Iterator[Finding]:
-    """Racks are known of all brokers or of none, and there is more than one."""
+def racks_complete(cluster: Cluster) -> Iterator[Finding]:
+    """All brokers have a rack or none has, and there is more than one rack."""
     without = [broker for broker in cluster.brokers if not broker.rack]
     count = Counter(broker.rack for broker in cluster.brokers if broker.rack)
     if count and without:
         names = [broker.host.name for broker in without]
         yield Finding(
-            f"{_brokers(len(names))} without a rack ({some(names)}), others with one: Kafka then places no topics",
-            "write kafka_rack for every broker, or for none",
+            f"kafka_rack is missing for {len(names)} of {counted(len(cluster.brokers), 'broker')} ({some(names)}): "
+            "Kafka then creates no topics",
+            "set kafka_rack for every broker, or for none",
             Location(names[0]),
         )
     elif len(count) == 1 and len(cluster.brokers) > 1:
         (rack,) = count
         yield warning(
-            f"all brokers are in rack {rack}: when it fails, every copy does",
-            "spread the brokers over racks, or leave kafka_rack out",
+            f"all {len(cluster.brokers)} brokers have kafka_rack {rack}: all replicas fail with this rack",
+            "spread the brokers over racks, or remove kafka_rack",
             Location(cluster.brokers[0].host.name, "kafka_rack"),
         )
 
 
-def topics_once(cluster: Cluster) -> Iterator[Finding]:
-    """A topic is declared once, and names that differ in `.` and `_` alone share their metrics."""
+def topics_declared_once(cluster: Cluster) -> Iterator[Finding]:
+    """A topic is declared once, and no two names differ in `.` and `_` alone: these share their metrics."""
     for name, count in Counter(topic.name for topic in cluster.topics).items():
         if count > 1:
             yield Finding(
-                f"topic {name} is declared {'twice' if count == 2 else f'{count} times'}",
+                f"topic {name} is declared {times(count)}",
                 "remove all but one entry",
                 Location("all", "kafka_topics", name),
             )
@@ -148,14 +152,16 @@ def topics_once(cluster: Cluster) -> Iterator[Finding]:
         other = plain.setdefault(topic.name.replace(".", "_"), topic.name)
         if other != topic.name:
             yield warning(
-                f"topics {other} and {topic.name} share their metrics, because Kafka turns `.` into `_` there",
+                f"topics {other} and {topic.name} share their metrics: Kafka replaces `.` with `_` in metric names",
                 "rename one of them",
                 Location("all", "kafka_topics", topic.name),
             )
 
 
-def _brokers(count: int) -> str:
-    return "1 broker" if count == 1 else f"{count} brokers"
-
-
-RULES = (replication_factors, insync_replicas, single_copies, racks, topics_once)
+RULES = (
+    replication_factor_within_brokers,
+    min_insync_below_replication_factor,
+    topics_replicated,
+    racks_complete,
+    topics_declared_once,
+)

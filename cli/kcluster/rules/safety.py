@@ -1,4 +1,4 @@
-"""Rules about what survives: majorities, sessions, snapshots, and settings that people regret."""
+"""Rules about availability and durability: an odd metadata quorum, session timeouts, snapshots, unsafe settings."""
 
 from __future__ import annotations
 
@@ -9,67 +9,73 @@ from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.finding import WHO, Finding, Location, Severity, warning
 from kcluster.model.node import Kind
+from kcluster.results import counted
 from kcluster.rules.property_sources import location_of, values_set
 
-_HEAP_WORDS = {
+_HEAP_VARIABLES = {
     Kind.ZOOKEEPER: "zookeeper_heap",
     Kind.BROKER: "kafka_heap",
     Kind.CONTROLLER: "kafka_controller_heap",
 }
 
 
-def majority(cluster: Cluster) -> Iterator[Finding]:
-    """An odd number of keepers: an even one tolerates no more failures, and a single one none."""
+def odd_metadata_quorum(cluster: Cluster) -> Iterator[Finding]:
+    """The number of ZooKeeper servers or controllers is odd; a single one tolerates no failure."""
     nodes = cluster.metadata.nodes
-    what, group = ("ZooKeeper server", "zookeeper") if _zookeeper(cluster) else ("controller", "kafka_controller")
+    noun, group = ("ZooKeeper server", "zookeeper") if _zookeeper(cluster) else ("controller", "kafka_controller")
     if len(nodes) % 2 == 0:
         yield Finding(
-            f"{len(nodes)} {what}s tolerate {_failures(cluster.metadata.tolerates)}, as {len(nodes) - 1} would",
-            f"make it {len(nodes) + 1} or {len(nodes) - 1} hosts in the group {group}",
+            f"{counted(len(nodes), noun)} tolerate {counted(cluster.metadata.tolerates, 'failure')}, "
+            f"as many as {len(nodes) - 1}",
+            f"put {len(nodes) - 1} or {len(nodes) + 1} hosts into the group {group}",
             Location(group),
         )
     elif len(nodes) == 1 and not cluster.local:
         yield warning(
-            f"only one {what}: the cluster stops when it does", f"put 3 hosts into the group {group}", Location(group)
+            f"1 {noun} tolerates 0 failures: the cluster stops when it fails",
+            f"put 3 hosts into the group {group}",
+            Location(group),
         )
 
 
-def chroot(cluster: Cluster) -> Iterator[Finding]:
-    """A chroot is one path that begins with a slash, and it stands once at the end of `zookeeper.connect`."""
+def valid_chroot(cluster: Cluster) -> Iterator[Finding]:
+    """The chroot is one absolute path without a slash at the end; `zookeeper.connect` ends with it."""
     path = cluster.metadata.chroot if isinstance(cluster.metadata, Ensemble) else ""
     if path and (not path.startswith("/") or path.endswith("/") or "//" in path or "," in path):
         yield Finding(
-            f"{path!r} is not a chroot", "write one path such as /kafka", Location(variable="zookeeper_chroot")
+            f"zookeeper_chroot is {path!r}, not one absolute path without a slash at the end",
+            "use a path such as /kafka",
+            Location(variable="zookeeper_chroot"),
         )
 
 
-def dangerous_settings(cluster: Cluster) -> Iterator[Finding]:
-    """Settings that are allowed, and that people regret."""
+def no_unsafe_settings(cluster: Cluster) -> Iterator[Finding]:
+    """No broker property that Kafka accepts risks acknowledged records, or creates topics by mistake."""
     for value, spot in values_set(cluster.brokers, "unclean.leader.election.enable"):
         if value.lower() == "true":
             yield warning(
-                "unclean.leader.election.enable=true throws acknowledged records away",
-                "write false, or leave it out",
+                "unclean.leader.election.enable=true can lose acknowledged records",
+                "set it to false, or remove it",
                 spot,
             )
     for value, spot in values_set(cluster.brokers, "auto.create.topics.enable"):
         if value.lower() == "true":
             yield warning(
-                "auto.create.topics.enable=true makes a topic of every misspelt name",
-                "leave it out, and declare topics in kafka_topics",
+                "auto.create.topics.enable=true creates a topic for every misspelt name",
+                "remove it, and declare topics in kafka_topics",
                 spot,
             )
     for value, spot in values_set(cluster.brokers, "min.insync.replicas"):
         if value == "1" and len(cluster.brokers) > 1:
             yield warning(
-                "min.insync.replicas=1 acknowledges records that only one broker has",
-                f"write {max(2, defaults.min_insync_replicas(len(cluster.brokers)))}, or leave it out",
+                "min.insync.replicas=1 acknowledges records that exist on 1 broker only",
+                f"set it to {max(2, defaults.min_insync_replicas(len(cluster.brokers)))}, or remove it",
                 spot,
             )
 
 
-def sessions(cluster: Cluster) -> Iterator[Finding]:
-    """ZooKeeper allows sessions of 2 to 20 ticks and silently clamps what is asked beyond."""
+def session_timeout_within_limits(cluster: Cluster) -> Iterator[Finding]:
+    """The session timeout is 2 to 20 ticks; ZooKeeper silently uses its limit for any other."""
     if not _zookeeper(cluster):
         return
     server = cluster.metadata.nodes[0]
@@ -84,58 +90,62 @@ def sessions(cluster: Cluster) -> Iterator[Finding]:
     ]:
         if all(map(str.isdecimal, (value, least, most))) and not int(least) <= int(value) <= int(most):
             yield warning(
-                f"{key}={value} is outside {least} to {most} ms; ZooKeeper silently uses its own limit instead",
-                f"write a value from {least} to {most}, or change tickTime ({tick} ms; sessions last 2 to 20 ticks)",
+                f"{key}={value} is outside {least} to {most} ms; ZooKeeper silently uses its limit instead",
+                f"set a value from {least} to {most}, or change tickTime ({tick} ms; sessions last 2 to 20 ticks)",
                 spot,
             )
 
 
-def autopurge(cluster: Cluster) -> Iterator[Finding]:
-    """Without purging, the snapshots fill the disk and the ensemble dies."""
+def snapshots_purged(cluster: Cluster) -> Iterator[Finding]:
+    """ZooKeeper purges old snapshots; otherwise they fill the disk and the ensemble stops."""
     for value, spot in values_set(cluster.metadata.nodes, "autopurge.purgeInterval") if _zookeeper(cluster) else ():
         if value == "0":
             yield warning(
                 "autopurge.purgeInterval=0 keeps every snapshot until the disk is full",
-                "write 1, or leave it out",
+                "set it to 1, or remove it",
                 spot,
             )
 
 
-def jmx_port(cluster: Cluster) -> Iterator[Finding]:
-    """The command line tools inherit JMX_PORT and die on the port that the broker holds."""
+def jmx_port_not_in_environment(cluster: Cluster) -> Iterator[Finding]:
+    """JMX_PORT is not in the environment: Kafka's command line tools would inherit it and fail on the port in use."""
     seen: set[tuple[Kind, str]] = set()
     for node in cluster.nodes:
         port = node.environment.get("JMX_PORT")
         if port and (node.kind, port) not in seen:
             seen.add((node.kind, port))
-            word = "zookeeper_environment" if node.kind is Kind.ZOOKEEPER else "kafka_environment"
+            variable = "zookeeper_environment" if node.kind is Kind.ZOOKEEPER else "kafka_environment"
             yield warning(
-                f"JMX_PORT={port} in {word} breaks the tools that are run with the same environment",
+                f"JMX_PORT={port} in {variable} makes Kafka's command line tools fail: the port is in use",
                 f"set -Dcom.sun.management.jmxremote.port={port} in KAFKA_OPTS instead",
-                Location(node.host.name, word, "JMX_PORT"),
+                Location(node.host.name, variable, "JMX_PORT"),
             )
-
-
-def _failures(count: int) -> str:
-    return {0: "no failure", 1: "1 failure"}.get(count, f"{count} failures")
 
 
 def _zookeeper(cluster: Cluster) -> bool:
     return isinstance(cluster.metadata, Ensemble)
 
 
-def heap_options(cluster: Cluster) -> Iterator[Finding]:
-    """The heap is said once: KAFKA_HEAP_OPTS would silently win over the word for it."""
+def heap_set_once(cluster: Cluster) -> Iterator[Finding]:
+    """The heap is set by its variable only: KAFKA_HEAP_OPTS would silently override it."""
     for node in cluster.nodes:
         if "KAFKA_HEAP_OPTS" in node.environment:
-            word = "zookeeper_environment" if node.kind is Kind.ZOOKEEPER else "kafka_environment"
+            variable = "zookeeper_environment" if node.kind is Kind.ZOOKEEPER else "kafka_environment"
             yield Finding(
-                f"KAFKA_HEAP_OPTS in {word} of {WHO} hides the heap of the inventory",
-                f"write {_HEAP_WORDS[node.kind]}: {node.heap} instead",
-                Location(node.host.name, word, "KAFKA_HEAP_OPTS"),
+                f"KAFKA_HEAP_OPTS in {variable} of {WHO} overrides {_HEAP_VARIABLES[node.kind]}",
+                f"set {_HEAP_VARIABLES[node.kind]}: {node.heap} instead",
+                Location(node.host.name, variable, "KAFKA_HEAP_OPTS"),
                 Severity.WARNING,
                 node.host.name,
             )
 
 
-RULES = (majority, chroot, dangerous_settings, sessions, autopurge, jmx_port, heap_options)
+RULES = (
+    odd_metadata_quorum,
+    valid_chroot,
+    no_unsafe_settings,
+    session_timeout_within_limits,
+    snapshots_purged,
+    jmx_port_not_in_environment,
+    heap_set_once,
+)

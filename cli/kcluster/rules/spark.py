@@ -1,4 +1,4 @@
-"""Rules about Spark on hosts."""
+"""Rules about the Spark cluster of an inventory."""
 
 from __future__ import annotations
 
@@ -7,64 +7,73 @@ from collections.abc import Iterator
 from kcluster.config.owned_properties import OWNED_SPARK_PROPERTIES
 from kcluster.model.cluster import Cluster
 from kcluster.model.finding import Finding, Location, warning
+from kcluster.results import counted
 from kcluster.rules.property_sources import values_set
 
 
-def both_groups(cluster: Cluster) -> Iterator[Finding]:
-    """Masters without workers do nothing, and workers without masters find nobody."""
+def spark_groups_complete(cluster: Cluster) -> Iterator[Finding]:
+    """Spark has at least one master and one worker."""
     if (engine := cluster.engine) is None:
         return
-    for nodes, what, group in ((engine.masters, "master", "spark_master"), (engine.workers, "worker", "spark_worker")):
-        if not nodes:
+    groups = {"spark_master": engine.masters, "spark_worker": engine.workers}
+    for group, other in zip(groups, reversed(groups), strict=True):
+        if not groups[group]:
             yield Finding(
-                f"Spark has no {what}: the group {group} is empty or missing",
-                f"put hosts into the group {group}, or empty the other group of Spark as well",
+                f"group {group} is empty or missing, but {other} has {counted(len(groups[other]), 'host')}",
+                f"put hosts into the group {group}, or empty the group {other}",
                 Location(group),
             )
 
 
-def one_leads(cluster: Cluster) -> Iterator[Finding]:
-    """Two masters that nobody brings together both think that they lead, and share out the same workers twice."""
+def spark_masters_elect_leader(cluster: Cluster) -> Iterator[Finding]:
+    """Several masters have ZooKeeper for their leader election; without it each would lead and use the same workers."""
     engine = cluster.engine
     if engine and len(engine.masters) > 1 and not engine.keepers:
         yield Finding(
-            f"{len(engine.masters)} Spark masters need ZooKeeper to agree who leads, and this cluster has controllers",
-            f"leave one host in the group spark_master, such as {engine.masters[0].host.name}; systemd restarts it",
+            f"{len(engine.masters)} Spark masters need ZooKeeper to elect a leader, but this cluster has controllers",
+            f"keep 1 host in the group spark_master, such as {engine.masters[0].host.name}; systemd restarts it",
             Location("spark_master"),
         )
 
 
-def memory_beside_brokers(cluster: Cluster) -> Iterator[Finding]:
-    """Without a limit a worker gives executors nearly all memory, also the broker's and that of its page cache."""
+def worker_memory_limited_beside_brokers(cluster: Cluster) -> Iterator[Finding]:
+    """A worker on a broker's host has a memory limit: executors would take the broker's memory and page cache."""
     brokers = {broker.host for broker in cluster.brokers}
     for worker in cluster.engine.workers if cluster.engine else ():
         if worker.host in brokers and not worker.memory:
             yield warning(
-                f"the Spark worker on {worker.host.name} may take all memory but 1 GiB, and a broker runs there too",
-                "write spark_worker_memory, and spark_worker_cores",
+                f"spark_worker_memory is not set on {worker.host.name}, where a broker runs too: "
+                "executors may use all memory but 1 GiB",
+                "set spark_worker_memory and spark_worker_cores",
                 Location(worker.host.name, "spark_worker_memory"),
             )
 
 
-def proven(cluster: Cluster) -> Iterator[Finding]:
-    """Without a secret, whoever reaches a master runs programs on the workers."""
+def spark_secret_set(cluster: Cluster) -> Iterator[Finding]:
+    """Spark has a secret: without it, anyone who reaches a master can run programs on the workers."""
     if cluster.engine and not cluster.engine.secret and not cluster.local:
         yield warning(
-            "whoever reaches a Spark master may run programs on the workers: there is no spark_secret",
-            "write a spark_secret, vaulted: ansible-vault encrypt_string; or let only trusted hosts reach the port",
+            "spark_secret is not set: anyone who reaches a Spark master can run programs on the workers",
+            "set spark_secret, encrypted with ansible-vault encrypt_string, or restrict access to the port",
             Location("spark_master"),
         )
 
 
-def owned(cluster: Cluster) -> Iterator[Finding]:
-    """What kcluster decides cannot be set by hand: who leads, and the secret, which jobs must know as well."""
-    for key, word in OWNED_SPARK_PROPERTIES.items():
+def no_owned_spark_properties(cluster: Cluster) -> Iterator[Finding]:
+    """No property that kcluster writes itself is set by hand: leader election, and the secret that jobs need too."""
+    for key, variable in OWNED_SPARK_PROPERTIES.items():
         for _, spot in values_set(cluster.engine.nodes if cluster.engine else (), key):
             yield Finding(
-                f"{key} in spark_config is written by kcluster and cannot be set by hand",
-                f"remove it; it follows from {word}",
+                f"{key} in spark_config: kcluster writes this property itself",
+                f"remove it; it is derived from {variable}",
                 spot,
             )
 
 
-RULES = (both_groups, one_leads, memory_beside_brokers, proven, owned)
+RULES = (
+    spark_groups_complete,
+    spark_masters_elect_leader,
+    worker_memory_limited_beside_brokers,
+    spark_secret_set,
+    no_owned_spark_properties,
+)

@@ -87,7 +87,7 @@ def test_what_kafka_takes_has_no_fault(property_: PropertyDefinition, value: str
         (of("double"), "half", "must be a number"),
         (of("double", "[0,...,1]"), "1.5", "must be between 0 and 1"),
         (of("class"), "not a class", "must be the name of a Java class"),
-        (of("list", "[compact, delete]"), "delete,keep", "has keep; known: compact, delete"),
+        (of("list", "[compact, delete]"), "delete,keep", "has the unknown value keep; known: compact, delete"),
         (of("string", "[none, required]"), "None", "must be one of none, required"),
         (of("string", "non-empty string"), " ", "must not be empty"),
         (of("list", "[partitionId]:[brokerId],[partitionId]:[brokerId],..."), "0", "must be * or PARTITION:BROKER"),

@@ -99,9 +99,9 @@ def test_all_faults_are_collected() -> None:
         kafka_broker={"b1": {"kafka_broker_id": "one"}},
     )
     assert messages(answer) == [
-        "kafka_heap of all hosts: 'lots' is not a memory size",
-        "kafka_verison of all hosts is not a word of kcluster",
-        "kafka_broker_id of host b1: 'one' is not a whole number from 0",
+        "kafka_heap in group all: 'lots' is not a memory size",
+        "unknown variable kafka_verison in group all: did you mean kafka_version?",
+        "kafka_broker_id on host b1: 'one' is not a whole number from 0",
         "host zk1 has no zookeeper_id",
     ]
 

@@ -41,7 +41,7 @@ def test_a_good_value_is_read(kind: VariableType, written: Any, meant: Any) -> N
 @pytest.mark.parametrize(
     ("kind", "written", "told"),
     [
-        (VariableType.TEXT, ["a"], "['a'] is not a text"),
+        (VariableType.TEXT, ["a"], "['a'] is not text"),
         (VariableType.INTEGER, True, "true is not a whole number from 0"),
         (VariableType.PORT, 0, "0 is not a port"),
         (VariableType.PATH, "data", "'data' is not an absolute path"),
@@ -50,8 +50,8 @@ def test_a_good_value_is_read(kind: VariableType, written: Any, meant: Any) -> N
         (VariableType.HEAP, "4 g", "'4 g' is not a memory size"),
         (VariableType.PROPERTIES, {"a": None}, "a has no value"),
         (VariableType.PROPERTIES, {"log": {"dirs": 1}}, "{'dirs': 1} is not one value for log"),
-        (VariableType.LISTENERS, [{"name": "9", "port": 1}], "'9' is not a listener's name"),
-        (VariableType.TOPICS, [{"name": "t", "partitions": "2"}], "'2' is not a number for partitions of topic t"),
+        (VariableType.LISTENERS, [{"name": "9", "port": 1}], "'9' is not a listener name"),
+        (VariableType.TOPICS, [{"name": "t", "partitions": "2"}], "'2' is not a value for partitions of topic t"),
         (VariableType.TOPICS, [{}], "{} is not a topic"),
     ],
 )
@@ -75,10 +75,10 @@ def test_a_bad_value_is_told(kind: VariableType, written: Any, told: str) -> Non
             {"ssl": {"key": {"password": "hunter2"}}},
             "{'key': {'password': '********'}} is not one",
         ),
-        (VariableType.PROPERTIES, "ssl.key.password=hunter2", "******** is not a dictionary of properties"),
+        (VariableType.PROPERTIES, "ssl.key.password=hunter2", "******** is not a mapping of properties"),
         (VariableType.PROPERTIES, {"ssl.key.password": "hunter2{{"}, "******** is a template"),
         (VariableType.PROPERTIES, {"ssl.key.password": "{{ key_password }}"}, "{{ key_password }} is a template"),
-        (VariableType.SECRET, ["hunter2"], "******** is not a text"),
+        (VariableType.SECRET, ["hunter2"], "******** is not text"),
         (VariableType.SECRET, "hunter2{{", "******** is a template"),
     ],
 )
@@ -92,8 +92,4 @@ def test_no_secret_is_told_with_what_is_wrong_about_it(kind: VariableType, writt
 def test_a_template_is_found_wherever_it_hides() -> None:
     faults: Faults = []
     assert read(VariableType.PROPERTIES, {"a": ["b", "{{ c }}"]}, faults) is None
-    assert faults == [
-        ValueFault(
-            "{{ c }} is a template; kcluster reads values before Ansible fills templates in", "write the value itself"
-        )
-    ]
+    assert faults == [ValueFault("{{ c }} is a template, which kcluster does not evaluate", "write the value itself")]

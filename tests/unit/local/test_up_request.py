@@ -41,12 +41,6 @@ def test_a_kraft_cluster_keeps_its_id_and_stays_kraft():
     assert cluster.metadata.cluster_id == "AAAAAAAAAAAAAAAAAAAAAA"
 
 
-def test_a_new_cluster_id_is_what_kafka_would_make():
-    ids = {topology.new_cluster_id() for _ in range(200)}
-    assert len(ids) == 200
-    assert all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]{21}", cluster_id) for cluster_id in ids)
-
-
 @pytest.mark.parametrize(
     ("wish", "says"),
     [

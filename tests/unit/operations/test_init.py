@@ -8,9 +8,9 @@ import pytest
 
 from kcluster import inventory
 from kcluster.errors import RefusedError, UsageError
+from kcluster.model import quorum
 from kcluster.operations.init import InitRequest, init, plan
 from kcluster.operations.validate import validate
-from kcluster.rules import structure
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_the_inventories_of_the_project_are_what_init_writes(
 ) -> None:
     stored = project / "inventories" / name
     metadata = inventory.read(stored).metadata
-    monkeypatch.setattr(structure, "fresh_cluster_id", lambda: getattr(metadata, "cluster_id", ""))
+    monkeypatch.setattr(quorum, "new_cluster_id", lambda: getattr(metadata, "cluster_id", ""))
     init(tmp_path / name, wish)
     assert _texts(tmp_path / name) == _texts(stored)
 

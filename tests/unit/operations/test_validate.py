@@ -70,7 +70,7 @@ def test_three_hundred_brokers_are_judged_within_a_second(project: Path) -> None
     found = judge(cluster)
     assert time.process_time() - begun < 1
     assert [finding.message for finding in found] == [
-        "only one ZooKeeper server: the cluster stops when it does",
+        "1 ZooKeeper server tolerates 0 failures: the cluster stops when it fails",
         "Kafka 3.9.2 has no property num.partition",
     ]
 

@@ -1,0 +1,19 @@
+"""The borders of what a broker checks at startup."""
+
+from __future__ import annotations
+
+import pytest
+
+from kcluster.rules import broker_startup
+from tests.unit.rules.sound_cluster import cluster
+
+
+@pytest.mark.parametrize(
+    ("value", "fine"), [("User:a;User:b", True), ("User:CN=a,OU=b", True), ("user:a", False), ("User:a, User:b", False)]
+)
+def test_super_users_are_separated_by_semicolons(value: str, fine: bool) -> None:
+    assert (list(broker_startup.super_users_well_formed(cluster(super_users=value))) == []) is fine
+
+
+def test_an_unlimited_queue_fits_every_request() -> None:
+    assert list(broker_startup.dependent_limits_ordered(cluster(queued_max_request_bytes="-1"))) == []
