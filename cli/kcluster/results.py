@@ -161,8 +161,3 @@ class Watch(Protocol):
 
     def pause(self) -> None:
         """End the phase: somebody is asked now."""
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun: "1 partition", "2 partitions", "0 queries" with the plural given."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
