@@ -5,8 +5,11 @@
     faults.power_cut(lab.host("h2"))             see tests/lab/faults.py
     lab.down()                                   nothing is left
 
-A host is an overlay disk over one cached image, a network namespace, and systemd-nspawn. Its address exists only
-inside the lab's own namespace, so whatever talks to hosts runs there: `lab.run(["ansible", "-i", lab.inventory, ...])`.
+Disks of hosts on which something was installed may be kept, and later labs made of them: tests/lab/kept.py.
+
+A host is an overlay disk over one cached image, a network namespace, and systemd-nspawn. Its address is the same in
+every lab and exists only inside the lab's own namespace, so whatever talks to hosts runs there:
+`lab.run(["ansible", "-i", lab.inventory, ...])`.
 From a shell: `./run lab up 3`, `./run lab fault partition h1 h2`, `./run lab down`.
 
 Where a lab host differs from a machine: kernel settings and the clock cannot be changed; bytes that were written but

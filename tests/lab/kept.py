@@ -11,7 +11,7 @@ from tests.lab import disk, faults
 from tests.lab.host import Host
 from tests.lab.image import BELOW, KEY, Image, make_once
 from tests.lab.lab import Lab, fresh_name, own_lab
-from tests.lab.machine import folder
+from tests.lab.machine import folder, locked
 
 NEWEST = 8
 """So many sets of disks stay; one takes about half a gigabyte."""
@@ -24,8 +24,9 @@ def kept(key: str, size: int, image: Image, install: Callable[[Lab], None]) -> l
     """
     place = folder() / "kept" / key
     make_once(place, lambda beside: _make(size, image, install, beside))
-    os.utime(place)
-    _remove_old(place.parent)
+    with locked(place.parent / ".lock"):
+        os.utime(place)
+        _remove_old(place.parent)
     return [Image(place / f"h{number}") for number in range(1, size + 1)]
 
 
@@ -40,11 +41,11 @@ def digest(project: Path, inputs: Iterable[str], *facts: str) -> str:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """A file itself, or those in a folder that land in a release of the project."""
+    """A file itself, or those in a folder but for tests and what is made again."""
     if path.is_file():
         yield path
     for file in sorted(path.rglob("*")):
-        if file.is_file() and not {"__pycache__", "molecule"} & {*file.parts}:
+        if file.is_file() and not {"__pycache__", "molecule"} & {*file.parts} and not file.name.startswith("test_"):
             yield file
 
 
