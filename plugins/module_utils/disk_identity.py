@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Dict
+from typing import Any, Dict, Mapping
 
 from ansible_collections.kcluster.kafka.plugins.module_utils.files import few, listed, owner, pairs, read
 from ansible_collections.kcluster.kafka.plugins.module_utils.mounts import missing_mount
@@ -38,26 +38,22 @@ def myid(data_dir: str) -> str:
 
 
 def identity(file: str) -> dict[str, str]:
-    """Whose a directory is by this file, `meta.properties` or `myid`: `id` and `cluster_id`, as far as it says them."""
-    if os.path.basename(file) == "myid":
-        said = {"id": myid(os.path.dirname(file))}
-    else:
-        properties = meta(os.path.dirname(file))
-        said = {"id": node_id(properties), "cluster_id": properties.get("cluster.id", "")}
-    return {key: value for key, value in said.items() if value}
+    """The identity in this file, `meta.properties` or `myid`: `id` and `cluster_id`, each only when it is written."""
+    folder = os.path.dirname(file)
+    return identity_of({"node.id": myid(folder)} if os.path.basename(file) == "myid" else meta(folder))
 
 
-def node_id(properties: dict[str, str]) -> str:
-    """The id of the node that a `meta.properties` belongs to; empty when it says none."""
+def identity_of(properties: Mapping[str, str]) -> dict[str, str]:
+    """The same identity out of the properties of a `meta.properties`."""
     number = properties.get("node.id", properties.get("broker.id", ""))
-    return "" if number == "-1" else number
+    values = {"id": "" if number == "-1" else number, "cluster_id": properties.get("cluster.id", "")}
+    return {key: value for key, value in values.items() if value}
 
 
-def mismatch(said: dict[str, str], number: str, cluster_id: str) -> str:
-    """What in an identity is another's: "id", "cluster_id", or empty; an empty `cluster_id` fits every cluster."""
-    if said.get("id", number) != number:
-        return "id"
-    return "cluster_id" if cluster_id and said.get("cluster_id", cluster_id) != cluster_id else ""
+def conflicts(identity: Mapping[str, str], number: str, cluster_id: str) -> list[str]:
+    """What in an identity is another's: "id", "cluster_id" or both; an empty `cluster_id` fits every cluster."""
+    wanted = {"id": number, "cluster_id": cluster_id or identity.get("cluster_id", "")}
+    return [key for key in ("id", "cluster_id") if identity.get(key, wanted[key]) != wanted[key]]
 
 
 def formatted(data_dir: str) -> bool:
@@ -83,20 +79,22 @@ def other_node(data_dir: str, node: Node) -> str:
     """Why a node may not use a directory of another node or cluster; empty when it may."""
     server = node["kind"] == "zookeeper"
     file = os.path.join(data_dir, "myid" if server else META)
-    said = identity(file)
-    wrong = mismatch(said, str(node["id"]), "" if server else node["cluster_id"])
-    if wrong == "cluster_id":
+    found = identity(file)
+    wrong = conflicts(found, str(node["id"]), "" if server else node["cluster_id"])
+    if not wrong:
+        return ""
+    if wrong == ["cluster_id"]:
         return (
-            f"{file} belongs to the cluster {said['cluster_id']}, but the inventory says kafka_cluster_id: "
+            f"{file} belongs to the cluster {found['cluster_id']}, but the inventory says kafka_cluster_id: "
             f"{node['cluster_id']}; is this the right host? If its data may go, empty the directory"
         )
-    if wrong and server:
+    if server:
         return (
-            f"{file} says {said['id']}, but the inventory says zookeeper_id: {node['id']}; correct the inventory, "
+            f"{file} says {found['id']}, but the inventory says zookeeper_id: {node['id']}; correct the inventory, "
             "or give this server an empty directory"
         )
-    return wrong and (
-        f"{file} belongs to the node {said['id']}, but the inventory says "
+    return (
+        f"{file} belongs to the node {found['id']}, but the inventory says "
         f"kafka_{node['kind']}_id: {node['id']}; correct the inventory, or give it empty directories"
     )
 

@@ -20,30 +20,30 @@ from ansible_collections.kcluster.kafka.plugins.module_utils.unit_owner import d
 SAMPLES, SAMPLE_SECONDS = 30, 1.0
 
 
-def examine(wanted: dict[str, Any]) -> dict[str, Any]:
-    """Everything about this host by itself; the disks are timed while the rest is read."""
+def examine(question: dict[str, Any]) -> dict[str, Any]:
+    """The facts of this host; its disks are timed while the rest is read."""
     begun = time.time()
-    probes = {path: Probe(path) for path in wanted["journals"]}
-    told = {
+    probes = {path: Probe(path) for path in question["journals"]}
+    facts = {
         "begun": begun,
         "startup": since_login(),
         "root": os.geteuid() == 0,
         "python": ".".join(map(str, sys.version_info[:3])),
         "os": dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', text("/etc/os-release"), re.M)),
         "systemd": os.path.isdir("/run/systemd/system"),
-        "java": {home: java_facts(home) for home in wanted["java_homes"]},
+        "java": {home: java_facts(home) for home in question["java_homes"]},
         "memory": memory(),
         "swaps": [line.split()[0] for line in text("/proc/swaps").splitlines()[1:]],
-        "kernel": {key: text("/proc/sys/" + key).strip() for key in wanted["kernel"]},
+        "kernel": {key: text("/proc/sys/" + key).strip() for key in question["kernel"]},
         "huge_pages": re.findall(r"\[(\w+)\]", text("/sys/kernel/mm/transparent_hugepage/enabled")),
-        "directories": {path: directory(path) for path in wanted["directories"]},
-        "units": {path: description(path) or "" for path in wanted["units"]},
-        "ports": held(wanted["ports"]),
-        "addresses": addresses() if wanted["addresses"] else [],
-        "accounts": {user: account(user) for user in wanted["users"]},
+        "directories": {path: directory(path) for path in question["directories"]},
+        "units": {path: description(path) or "" for path in question["units"]},
+        "ports": listening(question["ports"]),
+        "addresses": addresses() if question["addresses"] else [],
+        "accounts": {user: account(user) for user in question["users"]},
     }
-    told["journals"] = {path: probe.result() for path, probe in probes.items()}
-    return dict(told, ended=time.time())
+    facts["journals"] = {path: probe.result() for path, probe in probes.items()}
+    return dict(facts, ended=time.time())
 
 
 def text(path: str) -> str:
@@ -123,7 +123,7 @@ class Probe:
     def work(self) -> None:
         """Write 4 KiB and wait for the disk, again and again, in a file that has no name."""
         if not self.place:
-            self.problem = "it holds data and is a mount of its own: nothing is written into it"
+            self.problem = "it has data and is a mount of its own: nothing is written into it"
             return
         try:
             file = unnamed(self.place)
@@ -151,7 +151,7 @@ class Probe:
 
 
 def probe_place(path: str) -> str | None:
-    """Where writing tells the same as in the directory, but never in a directory with data."""
+    """A directory on the same disk to write in, but never one with data."""
     if not os.path.isdir(path):
         return nearest(path)
     if not set(os.listdir(path)) - {"lost+found"}:
@@ -171,8 +171,8 @@ def unnamed(folder: str) -> int:
         return file
 
 
-def held(ports: list[int]) -> dict[str, dict[str, Any]]:
-    """The ports that somebody listens on, with the process and the unit it belongs to."""
+def listening(ports: list[int]) -> dict[str, dict[str, Any]]:
+    """The ports that are in use, with the process and the unit it belongs to."""
     sockets = {}
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in text(table).splitlines()[1:]:
@@ -220,6 +220,6 @@ def addresses() -> list[str]:
     return sorted(set(re.findall(r"\binet6? ([0-9a-fA-F.:]+)", answer)))
 
 
-def main(wanted: dict[str, Any]) -> None:
+def main(question: dict[str, Any]) -> None:
     """One line of JSON for `kcluster`."""
-    print(json.dumps(examine(wanted)))
+    print(json.dumps(examine(question)))

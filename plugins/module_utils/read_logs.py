@@ -1,6 +1,6 @@
-"""Says the last lines of logs on this host, or all that come after them: run there by Python 3.8 or newer.
+"""Prints the last lines of logs on this host (`last`), or all that come after them (`follow`).
 
-What is asked for stands in the last line, which `kcluster.operations.logs` adds: `last({...})` or `follow({...})`.
+`kcluster.operations.logs` sends it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from typing import IO, Any
 
 PAUSE = 0.1
 BEAT = 2.0
-"""Seconds after which silence is broken by an empty line: only by writing one learns that nobody listens any more."""
+"""Seconds after which an empty line is written: only a write shows that the reader is gone."""
 BLOCK = 1 << 16
 JOURNAL = ["journalctl", "--no-pager", "--quiet", "--utc", "--output=short-iso"]
 
 
-def last(wanted: dict[str, Any]) -> None:
+def last(question: dict[str, Any]) -> None:
     """Print the last lines of each node as one line of JSON, and where they end."""
-    print(json.dumps({node["name"]: of_node(node, wanted["lines"], wanted["journal"]) for node in wanted["nodes"]}))
+    print(
+        json.dumps({node["name"]: of_node(node, question["lines"], question["journal"]) for node in question["nodes"]})
+    )
 
 
 def of_node(node: dict[str, Any], lines: int, journal: bool) -> dict[str, Any]:
@@ -50,16 +52,16 @@ def tail(file: IO[bytes], lines: int, end: int) -> list[str]:
 def of_journal(unit: str, lines: int) -> dict[str, Any]:
     """The last lines that systemd has of a unit, and where they end."""
     command = [*JOURNAL, "--unit", unit, "--lines", str(max(1, lines)), "--show-cursor"]
-    told = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
-    said = told.decode(errors="replace").splitlines()
-    cursor = next((line.partition(": ")[2] for line in said if line.startswith("-- cursor: ")), "")
-    text = [line for line in said if not line.startswith("-- ")]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    output = done.stdout.decode(errors="replace").splitlines()
+    cursor = next((line.partition(": ")[2] for line in output if line.startswith("-- cursor: ")), "")
+    text = [line for line in output if not line.startswith("-- ")]
     return {"lines": text[-lines:] if lines else [], "cursor": cursor}
 
 
-def follow(wanted: dict[str, Any]) -> None:
-    """Print each new line as a pair of node and text, until nobody listens."""
-    sources = [SystemdJournal(node) if wanted["journal"] else FollowedFile(node) for node in wanted["nodes"]]
+def follow(question: dict[str, Any]) -> None:
+    """Print each new line as a pair of node and text, until the reader is gone."""
+    sources = [SystemdJournal(node) if question["journal"] else FollowedFile(node) for node in question["nodes"]]
     quiet_since = time.monotonic()
     try:
         while True:
@@ -137,14 +139,14 @@ class FollowedFile:
         return now.st_ino != os.fstat(self.file.fileno()).st_ino or now.st_size < self.file.tell()
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         if self.file:
             self.file.close()
         self.file = None
 
 
 class SystemdJournal:
-    """What systemd hears of a unit from now on."""
+    """The lines that systemd gets of a unit from now on."""
 
     def __init__(self, node: dict[str, Any]) -> None:
         self.name = node["name"]

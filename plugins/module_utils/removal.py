@@ -124,8 +124,8 @@ def not_ours(wanted: dict[str, Any], identity: dict[str, str], cluster_id: str) 
     name = os.path.basename(wanted["identity"])
     if not identity:
         return f"{name} does not say whose data it is"
-    wrong = disk_identity.mismatch({"id": "", **identity}, wanted["id"], cluster_id)
-    if wrong == "cluster_id":
+    wrong = disk_identity.conflicts({"id": "", **identity}, wanted["id"], cluster_id)
+    if wrong == ["cluster_id"]:
         return f"{name} belongs to the cluster {identity['cluster_id']}, not to {cluster_id}"
     return f"{name} says id {identity.get('id', 'nothing')}, the inventory {wanted['id']}" if wrong else ""
 

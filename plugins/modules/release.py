@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = """
 module: release
-short_description: Bring the Kafka release of the inventory onto a host
+short_description: Install the Kafka release of the inventory on a host
 description:
   - The release is fetched once on the control node, pushed to hosts that do not have it, and verified there by its
     SHA-512; a second run moves no bytes.
@@ -38,7 +38,7 @@ attributes:
 """
 
 EXAMPLES = """
-- name: Bring the release onto the host
+- name: Install the release
   kcluster.kafka.release:
 """
 

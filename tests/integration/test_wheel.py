@@ -54,8 +54,8 @@ def test_the_wheel_is_the_collection_its_playbooks_run_from(installed: Path, tmp
         "- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Prepare\n      kcluster.kafka.host:\n"
     )
     code = (
-        "import sys; from pathlib import Path; from kcluster.clients.ansible import play;"
-        "play('book.yml', Path('hosts.yml'), on_event=lambda event: print(event.status, event.message))"
+        "import sys; from pathlib import Path; from kcluster.clients.ansible import run_playbook;"
+        "run_playbook('book.yml', Path('hosts.yml'), on_event=lambda event: print(event.status, event.message))"
     )
     env = {**os.environ, "PYTHONPATH": str(installed), "KCLUSTER_CACHE": str(tmp_path / "cache")}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)

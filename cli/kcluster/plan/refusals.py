@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from kcluster.clients import host_scripts
 from kcluster.config.file_paths import paths
 from kcluster.config.unit_titles import other_owner
 from kcluster.model.cluster import Cluster
@@ -86,11 +87,13 @@ def _metadata_elsewhere(pair: Pair, path: str, first: str) -> Refusal:
 
 
 def _meta(pair: Pair, file: str, found: ObservedDirectory, usual: str) -> Iterator[Refusal]:
-    number = found.meta.get("node.id") or found.meta.get("broker.id", "")
-    cluster = found.meta.get("cluster.id", "")
-    if number and number != str(pair.node.id):
-        yield _other_id(pair, file, number)
-    if cluster and usual and cluster != usual:
+    disks = host_scripts.load("disk_identity")
+    identity = disks.identity_of(found.meta)
+    conflicts = disks.conflicts(identity, str(pair.node.id), usual)
+    if "id" in conflicts:
+        yield _other_id(pair, file, identity["id"])
+    if "cluster_id" in conflicts:
+        cluster = identity["cluster_id"]
         yield Refusal(
             f"{pair.node.name} on {pair.host.name}: {file} belongs to the cluster {cluster}, this one is {usual}",
             "data of another cluster: take the host out of this inventory, or move the directory away by hand",

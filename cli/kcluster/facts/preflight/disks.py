@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from kcluster.clients import host_scripts
 from kcluster.config.file_paths import data_dirs
 from kcluster.facts.preflight.check_results import CheckResult, CheckSeverity
 from kcluster.facts.preflight.system import amount
@@ -199,10 +200,11 @@ def _contents(
 def _identity(node: Node, path: str, found: DirectoryFacts, usual: str) -> Iterator[CheckResult]:
     """The id of the node and of the cluster, as meta.properties has them."""
     name, word = node.host.name, {Kind.BROKER: "kafka_broker_id"}.get(node.kind, "kafka_controller_id")
-    number = found.meta.get("node.id", found.meta.get("broker.id", ""))
-    yield _node_id(name, path, number, node.id, word)
-    theirs = found.meta.get("cluster.id", "")
-    if theirs and usual and theirs != usual:
+    disk = host_scripts.load("disk_identity")
+    identity = disk.identity_of(found.meta)
+    yield _node_id(name, path, identity.get("id", ""), node.id, word)
+    theirs = identity.get("cluster_id", "")
+    if "cluster_id" in disk.conflicts(identity, str(node.id), usual):
         told = f"{path} belongs to the cluster {theirs}"
         fix = f"take the host out of the inventory, or when its data is not needed: mv {path} {path}.old"
         yield CheckResult("cluster-id", CheckSeverity.ERROR, name, told, f"the cluster {usual}", fix)
