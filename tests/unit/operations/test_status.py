@@ -179,12 +179,12 @@ def test_spark_has_no_ids_and_a_worker_that_nobody_knows_is_not_yet_running():
     found = of(SPARKED, [kafka, spark], roles, "-i inv")
     assert (found.exit_code, found.spark) == (ExitCode.DONE, SPARKED.engine.release.version)
     assert {node.id for node in found.nodes if node.kind.startswith("spark")} == {None}
-    assert f"Kafka 3.9.2 and Spark {found.spark}, 10 of 10 nodes run" in str(list(found.view())[-1])
+    assert f"Kafka 3.9.2 and Spark {found.spark}, 10 of 10 nodes running" in str(list(found.view())[-1])
 
     del roles["spark-worker-h3"]
     waiting = of(SPARKED, [kafka, spark], roles, "-i inv")
     assert (states(waiting)["spark-worker-h3"], waiting.exit_code) == ("starting", ExitCode.NO)
-    assert "no master that leads knows it" in str(next(iter(waiting.view())).rows)
+    assert "not registered with a leading master" in str(next(iter(waiting.view())).rows)
     away = {**spark, "h3": UnreachableError("h3: no route to host")}
     lost = of(SPARKED, [{**kafka, "h3": away["h3"]}, away], roles, "-i inv")
     assert (states(lost)["spark-worker-h3"], lost.exit_code) == ("unreachable", ExitCode.UNREACHABLE)
