@@ -41,7 +41,7 @@ def exec(
     ctx: typer.Context,
     host: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[HOST|NODE...]", autocompletion=complete.nodes, help="Hosts or nodes; without, all."),
+        typer.Argument(metavar="HOST|NODE", autocompletion=complete.nodes, help="Hosts or nodes; without, all."),
     ] = None,
     become: Annotated[bool, typer.Option("--become/--no-become", help="Run it through sudo.")] = False,
     ask_become_pass: BecomePass = False,

@@ -22,7 +22,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 def logs(
     node: Annotated[
         str | None,
-        typer.Argument(metavar="[NODE]", autocompletion=complete.nodes, help="A node or a host; without, all."),
+        typer.Argument(metavar="NODE", autocompletion=complete.nodes, help="A node or a host; without, all."),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Show new lines until Ctrl-C.")] = False,
     lines: Annotated[int, typer.Option("--lines", min=0, metavar="N", help="Number of last lines.")] = 50,

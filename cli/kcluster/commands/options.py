@@ -69,7 +69,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Confirm the change witho
 
 Nodes = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[HOST|NODE...]", autocompletion=complete.nodes, help="Only these; without, all."),
+    typer.Argument(metavar="HOST|NODE", autocompletion=complete.nodes, help="Only these; without, all."),
 ]
 
 GateTimeout = Annotated[
@@ -101,7 +101,7 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def confirm_by_name(question: str, name: str, given: str | None = None) -> None:
-    """Ask for a name before data is deleted; only --confirm NAME (`given`) answers it. RefusedError for another name."""
+    """Ask for a name before data is deleted; only --confirm NAME (`given`) answers. RefusedError for another name."""
     if given is None and not show.interactive():
         raise UsageError("this deletes data and there is no terminal to ask", resolution=f"add --confirm {name}")
     if (given or show.ask(f"{question} Type {name} to confirm:")) != name:
