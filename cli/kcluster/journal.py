@@ -1,4 +1,4 @@
-"""The journal: one file per run that changes a cluster, a line for each step, written while the run works."""
+"""The journal: one file per run that changes a cluster, a line for each step, written during the run."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from kcluster.errors import ExitCode, KclusterError
 NOTHING_CHANGED = "; nothing was changed"
 """Ends the error for a disk that refuses the lock or the journal: both are written before the cluster is touched."""
 
-ROOM = 1 << 20
-"""Bytes that must be free before a run begins: its journal must not be the first thing that is lost."""
+MIN_FREE_BYTES = 1 << 20
+"""Bytes that must be free on its disk before a run begins."""
 
 _SETTING = re.compile(r"^(?P<key>[+\- ]*[\w.\-]+)(?P<is>\s*[=:]\s*).+$", re.MULTILINE)
 _OPTION = re.compile(r"""(?<![\w.\-])(?P<key>[\w.\-]+)(?P<is>=)("[^"]*"|'[^']*'|[^\s,;]+)""")
@@ -34,7 +34,7 @@ _OPTION = re.compile(r"""(?<![\w.\-])(?P<key>[\w.\-]+)(?P<is>=)("[^"]*"|'[^']*'|
 
 @dataclass(frozen=True)
 class Owner:
-    """Who works on a cluster: a person, a machine, a process, and the command."""
+    """The run that works on a cluster: its user, machine, process and command."""
 
     user: str
     machine: str
@@ -44,28 +44,28 @@ class Owner:
 
     @classmethod
     def here(cls, words: Sequence[str]) -> Owner:
-        """This process, from now on; secrets among the words of the command are hidden."""
+        """This process, from now on; secrets in the command are hidden."""
         return cls(_user(), os.uname().nodename, os.getpid(), now(), hidden_words(words))
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Owner:
-        """The owner that was written down; what is missing is unknown."""
+        """The recorded owner; what is missing is "unknown"."""
         text = {key: str(facts.get(key) or "unknown") for key in ("user", "machine", "since")}
         return cls(pid=int(facts.get("pid") or 0), words=tuple(facts.get("words") or ()), **text)
 
     @property
     def command(self) -> str:
         """The command as it was typed."""
-        import shlex  # lazily: only people need it
+        import shlex  # lazily: only needed for people
 
         return shlex.join(self.words)
 
 
 class Journal:
-    """The journal of the run that goes on; notes may come from several threads.
+    """The journal of a run in progress; notes may come from several threads.
 
-    Begin it when the lock is held: a run that was refused did nothing. A disk that is full is told before anything
-    is changed; later it only costs notes, which are counted.
+    Begin it under the lock of the cluster: a run that was refused did nothing. A full disk is an error before anything
+    is changed; later it only loses notes, which are counted.
     """
 
     def __init__(self, file: Path, words: Sequence[str]) -> None:
@@ -73,9 +73,9 @@ class Journal:
         self._lock = threading.Lock()
         self._began = time.monotonic()
         self._lost = 0
-        self._no = ""
+        self._failure = ""
         self._descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        # Whoever reads knows by it that the run still goes on; the kernel lets go, however the run ends.
+        # The lock tells readers that the run is in progress; the kernel releases it, however the run ends.
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         try:
             self._write("begin", {**asdict(Owner.here(words)), "version": __version__})
@@ -86,23 +86,23 @@ class Journal:
 
     @classmethod
     def begin(cls, name: str, words: Sequence[str]) -> Journal:
-        """A new journal under the next number of the cluster, which no other run has."""
+        """A new journal under the next run number of the cluster; ApplyError when its disk is full or not writable."""
         folder = _folder(name)
         with file_lock.writable(folder, NOTHING_CHANGED):
             folder.mkdir(parents=True, exist_ok=True)
-            _check_room(folder)
+            _check_free_space(folder)
             return cls._numbered(folder, words)
 
     @classmethod
     def _numbered(cls, folder: Path, words: Sequence[str]) -> Journal:
         while True:
             file = folder / f"{max(_numbers(folder), default=0) + 1}.jsonl"
-            with suppress(FileExistsError):  # another run was quicker: the next number then
+            with suppress(FileExistsError):  # another run took this number
                 return cls(file, words)
 
     @property
     def number(self) -> int:
-        """The number of the run, as `kcluster history show` wants it."""
+        """The number of the run, as in `kcluster history show N`."""
         return int(self.file.stem)
 
     def note(self, event: str, **facts: Any) -> None:
@@ -112,9 +112,9 @@ class Journal:
         except OSError:  # the disk is full or gone: a cluster half changed would be worse than a line lost
             self._lost += 1
 
-    def said_no(self, message: str) -> None:
-        """The run ends with a no, not with an error: checks, health or smoke refused."""
-        self._no = message
+    def failed(self, message: str) -> None:
+        """Record that the run fails without an error: checks, health or the smoke test failed."""
+        self._failure = message
 
     def __enter__(self) -> Journal:
         """The journal itself."""
@@ -123,7 +123,7 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Write how the run ended."""
+        """Write the outcome of the run."""
         outcome, message, code = self._ended(problem)
         seconds = round(time.monotonic() - self._began, 3)
         self.note("end", outcome=outcome, message=message, exit_code=code, seconds=seconds, lost=self._lost)
@@ -131,7 +131,7 @@ class Journal:
 
     def _ended(self, problem: BaseException | None) -> tuple[str, str, int]:
         if problem is None:
-            return ("failed", self._no, int(ExitCode.NO)) if self._no else ("done", "", int(ExitCode.DONE))
+            return ("failed", self._failure, int(ExitCode.NO)) if self._failure else ("done", "", int(ExitCode.DONE))
         if isinstance(problem, KeyboardInterrupt):
             return "interrupted", "", int(ExitCode.INTERRUPTED)
         if isinstance(problem, KclusterError):
@@ -161,20 +161,20 @@ class Journal:
 
 @dataclass(frozen=True)
 class Run:
-    """One run as its journal tells it."""
+    """One run, as its journal records it."""
 
     number: int
     owner: Owner
     version: str
     outcome: str
-    """"done", "failed", "interrupted", or "running" while it goes on."""
+    """"done", "failed", "interrupted", or "running" while it is in progress."""
     message: str = ""
     exit_code: int | None = None
     seconds: float | None = None
     lost: int = 0
     """Lines that could not be written because the disk was full."""
     notes: tuple[Mapping[str, Any], ...] = field(default=())
-    """What happened in between: the lines as they were noted."""
+    """The lines between the first and the last, as they were noted."""
 
 
 def clusters() -> list[str]:
@@ -191,7 +191,7 @@ def runs(name: str, last: int | None = None) -> list[Run]:
 def read(name: str, number: int) -> Run:
     """One run; FileNotFoundError when there is none of that number."""
     with open(_folder(name) / f"{number}.jsonl", "rb") as file:
-        going_on = file_lock.is_locked(file.fileno())  # asked first: what ends in between then ends with its last line
+        in_progress = file_lock.is_locked(file.fileno())  # asked first: a run that ends now has its last line
         lines = list(_lines(file.read()))
     begin = lines.pop(0) if lines and lines[0].get("event") == "begin" else {}
     end = lines.pop() if lines and lines[-1].get("event") == "end" else {}
@@ -199,7 +199,7 @@ def read(name: str, number: int) -> Run:
         number=number,
         owner=Owner.of(begin),
         version=str(begin.get("version", "")),
-        outcome=end.get("outcome") or ("running" if going_on else "interrupted"),
+        outcome=end.get("outcome") or ("running" if in_progress else "interrupted"),
         notes=tuple(lines),
         **{key: end[key] for key in ("message", "exit_code", "seconds", "lost") if key in end},
     )
@@ -211,7 +211,7 @@ def now() -> str:
 
 
 def hidden_words(words: Sequence[str]) -> tuple[str, ...]:
-    """A command's words without the values that must not be seen."""
+    """The words of a command with secret values replaced."""
     before = ["", *words]
     return tuple(
         HIDDEN if option.startswith("--") and not word.startswith("-") and _is_secret(option) else _hidden("", word)
@@ -226,9 +226,9 @@ def _user() -> str:
         return str(os.geteuid())
 
 
-def _check_room(folder: Path) -> None:
+def _check_free_space(folder: Path) -> None:
     disk = os.statvfs(folder)
-    if disk.f_bavail * disk.f_frsize < ROOM:
+    if disk.f_bavail * disk.f_frsize < MIN_FREE_BYTES:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
 
@@ -241,7 +241,7 @@ def _numbers(folder: Path) -> list[int]:
 
 
 def _lines(text: bytes) -> Iterator[dict[str, Any]]:
-    """The lines that were written to their end."""
+    """The complete lines."""
     for line in text.splitlines():
         with suppress(ValueError):  # the run was killed while it wrote this one
             record = json.loads(line)
@@ -250,7 +250,7 @@ def _lines(text: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _hidden(key: str, value: Any) -> Any:
-    """A value as it may be written; also a secret setting inside a text, a command or a diff is hidden."""
+    """A value without secrets, also without secret settings inside a text, a command or a diff."""
     if isinstance(value, Mapping):
         return {str(inner): _hidden(str(inner), below) for inner, below in value.items()}
     if isinstance(value, (list, tuple)):

@@ -57,7 +57,7 @@ def test_what_is_not_a_command_for_separate_hosts_is_refused(fleet: NewFleet, tm
     trio = fleet(1, TRIO_ZK)
     done = trio.run("exec", "-i", str(trio.inventory), "h1", "uptime", check=False)
     assert done.returncode == 2
-    assert "there is no command" in done.stderr
+    assert "no command given" in done.stderr
     done = trio.run("exec", "-i", str(trio.inventory), "h9", "--", "uptime", check=False)
     assert done.returncode == 2
     assert "trio has no node or host h9" in done.stderr

@@ -116,8 +116,8 @@ def test_one_run_holds_all_hosts_and_lets_go_however_it_ends(fleet: NewFleet, tm
         assert code == 7
         assert f"(pid {first.process.pid})" in said
         assert "error: another kcluster run works on pair: root@" in said
-        assert "it holds h1" in said
-        assert "lets go within 30 s" in said
+        assert "its lock is on h1" in said
+        assert "expires within 30 s" in said
         with run(pair, name="other"):  # another cluster on the same hosts is nobody's business
             assert held(h1)
         assert first.check() == ("lost", "ours")
@@ -126,7 +126,7 @@ def test_one_run_holds_all_hosts_and_lets_go_however_it_ends(fleet: NewFleet, tm
 
     with run(pair, "h2") as other:  # one of two hosts is held: the free one is let go again
         code, said = refused(pair)
-        assert (code, f"(pid {other.process.pid})" in said, "it holds h2" in said) == (7, True, True)
+        assert (code, f"(pid {other.process.pid})" in said, "its lock is on h2" in said) == (7, True, True)
         with run(pair, "h1"):
             assert held(h1)
 

@@ -147,7 +147,7 @@ def _a_running_broker_gets_one_more_disk(apart: Fleet) -> None:
     apart.run("produce", "spread", "-i", str(apart.inventory), input="\n".join(map(str, range(100))))
     give_disks(apart, "h4", [fresh, *old])
     (refusal,) = told(apart, "plan", code=4)["refused"]
-    assert refusal["what"] == f"broker-4 on h4: {old[0]} holds the cluster's metadata, but {fresh} is written before it"
+    assert refusal["what"] == f"broker-4 on h4: {old[0]} has the cluster's metadata log, but {fresh} comes first"
 
     give_disks(apart, "h4", [*old, fresh])
     grown = told(apart, "provision", "--yes", "--no-smoke")

@@ -55,7 +55,9 @@ def test_hosts_that_run_spark_are_fit_and_a_worker_stops_alone_and_starts_when_i
 
     assert "stopped spark-worker-h3" in said(sparks, "stop", "spark-worker-h3", "--yes")
     assert spark(sparks, code=ExitCode.NO)["spark-worker-h3"] == ("stopped", "")
-    assert "the Spark master that leads does not know spark-worker-h3 yet" in said(sparks, "health", code=ExitCode.NO)
+    assert "spark-worker-h3 is not registered with the leading Spark master yet" in said(
+        sparks, "health", code=ExitCode.NO
+    )
     sparks.lab.ssh("h3", "systemd-run --quiet --unit=thief python3 -m http.server 7078")
     refused = said(sparks, "start", "spark-worker-h3", "--yes", code=ExitCode.APPLY)
     sparks.lab.ssh("h3", "systemctl stop thief")

@@ -147,7 +147,7 @@ def test_a_host_that_is_not_entered_says_why_and_what_to_do(fleet: NewFleet, tmp
 def every_reason_is_in_one_answer_and_the_others_are_served(pair: Fleet, h2: Host, other: Path) -> None:
     done = run(pair, "--become", "--", "id -un", code=6)
     assert sorted(line.split()[-1] for line in done.stdout.splitlines()) == ["root", "root", "root"]
-    assert "error: 4 of 7 hosts cannot run it" in done.stderr
+    assert "error: 4 of 7 hosts cannot be reached" in done.stderr
     assert "plain: sudo wants a password for plain\n    try: add -K to be asked for it" in done.stderr
     assert "asked: sudo wants a password for asked\n" in done.stderr
     assert f"wrong: {h2.address}:22 does not let root in\n" in done.stderr

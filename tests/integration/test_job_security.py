@@ -87,7 +87,7 @@ def test_gates_and_settings_of_running_brokers_use_the_login(cluster: Secured, m
     apply_dynamic(target.cluster, wanted, lambda _: None, gates.config)  # returns when the broker says that they count
 
     found = planned(target.cluster, running(target.cluster), target.kafka)
-    told = f"{broker.name} was told background.threads=11 while it runs; the inventory does not say it"
+    told = f"{broker.name} has dynamic config background.threads=11 that is not in the inventory"
     assert told in found.notes
     assert not any("not known" in note for note in found.notes)
 

@@ -23,4 +23,4 @@ def test_a_kraft_cluster_shows_the_leader_of_its_quorum(kraft):
 
 
 def test_the_table_ends_with_one_line_that_says_it_all(live):
-    assert "6 of 6 nodes run" in live.run("status", "-n", live.name).stdout.splitlines()[-1]
+    assert "6 of 6 nodes running" in live.run("status", "-n", live.name).stdout.splitlines()[-1]

@@ -55,7 +55,7 @@ def test_the_direction_comes_from_two_positions_and_stays_while_the_truck_stands
     assert merge(before, [at("a", 1, lat=lat, lon=lon)])["a"].bearing == pytest.approx(bearing, abs=0.1)
 
 
-def test_a_truck_that_said_nothing_for_long_is_forgotten_also_when_a_clock_is_ahead() -> None:
+def test_a_truck_that_failedthing_for_long_is_forgotten_also_when_a_clock_is_ahead() -> None:
     hour, now = 3_600_000_000, NOON / 1_000_000
     known = {"old": at("old", -2 * hour), "new": at("new", 0)}
     assert list(positions.without_expired(known, 3_600_000, now)) == ["new"]

@@ -62,7 +62,7 @@ def test_an_error_an_interrupt_a_bug_and_a_no_are_told_apart() -> None:
     with pytest.raises(ZeroDivisionError), Journal.begin("c", WORDS):
         1 / 0  # noqa: B018
     with Journal.begin("c", WORDS) as running:
-        running.said_no("smoke: 2 of 9 checks failed")
+        running.failed("smoke: 2 of 9 checks failed")
     assert [(run.outcome, run.exit_code, run.message) for run in journal.runs("c")] == [
         ("failed", 5, "h2 has no Java"),
         ("interrupted", 130, ""),

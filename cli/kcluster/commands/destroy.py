@@ -38,14 +38,14 @@ def destroy(
     yes: Yes = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Remove a cluster from its hosts; its data stays unless you say otherwise.
+    """Remove a cluster from its hosts; data stays without --delete-data.
 
-    Shows what would go, asks, stops Spark, then the brokers, then the keepers of the metadata, and removes units,
-    programs, configuration and logs. The next `kcluster provision` finds the data again, and with it the same cluster.
+    Shows what would be removed, asks, stops Spark, then the brokers, then the ZooKeeper servers or controllers, and
+    removes units, programs, configuration and logs. The next `kcluster provision` continues with the data.
 
-    With --delete-data the content of every data directory goes that is surely this cluster's: one with another
-    cluster's id, with foreign files or mounts in it, or behind a symbolic link is left and named; exit 4 then. The
-    account of the services stays.
+    With --delete-data the content of data directories of this cluster is deleted. A directory with another cluster's
+    id, with foreign files or mounts in it, or behind a symbolic link is left and listed; exit 4 then. The account of
+    the services stays.
 
     Examples:
 
@@ -61,7 +61,7 @@ def destroy(
     def confirm_removal(remains: Remains) -> None:
         show.result(remains, show.OutputFormat.TABLE, out=sys.stderr)
         if delete_data:
-            confirm_by_name(f"This deletes all data of {name}, for ever.", name, confirmed)
+            confirm_by_name(f"This deletes all data of {name} and cannot be undone.", name, confirmed)
         else:
             confirm(f"Remove {name} from its hosts? Its data stays.", yes=yes)
 

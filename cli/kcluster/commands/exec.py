@@ -23,10 +23,10 @@ _COMMAND = "kcluster.exec.command"
 
 
 class WithCommand(TyperCommand):
-    """Keeps what stands after `--` for itself: only before it are hosts and options."""
+    """Splits the command after `--` from hosts and options before it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take the command off, and leave the rest to Typer."""
+        """Keep the command, and let Typer parse the rest."""
         place = args.index("--") if "--" in args else len(args)
         ctx.meta[_COMMAND] = args[place + 1 :]
         return super().parse_args(ctx, args[:place])
@@ -41,7 +41,7 @@ def exec(
     ctx: typer.Context,
     host: Annotated[
         list[str] | None,
-        typer.Argument(metavar="HOST", autocompletion=complete.nodes, help="Hosts or nodes; all when not given."),
+        typer.Argument(metavar="HOST|NODE", autocompletion=complete.nodes, help="Hosts or nodes; without, all."),
     ] = None,
     become: Annotated[bool, typer.Option("--become/--no-become", help="Run it through sudo.")] = False,
     ask_become_pass: BecomePass = False,
@@ -50,7 +50,7 @@ def exec(
 ) -> Result:
     """Run a command on the hosts of a cluster, all at once.
 
-    Several words are taken as they are; one word is a line for the hosts' shell.
+    Several arguments are a command with its arguments; a single one is a line for the shell of the hosts.
     Exit code 4 when the command failed on a host, 6 when a host cannot be reached.
 
     Examples:
@@ -63,9 +63,9 @@ def exec(
     """
     words: list[str] = ctx.meta[_COMMAND]
     if not words:
-        raise UsageError("there is no command", resolution="write it after --: kcluster exec -i INV -- uptime")
+        raise UsageError("no command given", resolution="write it after --: kcluster exec -i INV -- uptime")
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)  # also into a pipe a line is there as soon as it is said
+        sys.stdout.reconfigure(line_buffering=True)  # also into a pipe each line is written at once
     target = Target(inventory=inventory, ask_become=ask_become_pass)
     command = words[0] if len(words) == 1 else shlex.join(words)
     return operation.exec(target.remote, target.logins, host or [], command, show.progress, become=become)

@@ -23,15 +23,15 @@ Cluster = Annotated[
 @app.callback()
 def history(
     ctx: typer.Context,
-    last: Annotated[int, typer.Option("--last", min=1, metavar="N", help="How many of the newest runs.")] = 20,
+    last: Annotated[int, typer.Option("--last", min=1, metavar="N", help="Number of newest runs.")] = 20,
     inventory: Inventory = None,
     name: Cluster = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result | None:
     """Show the runs that changed a cluster, and their steps.
 
-    Each run with who, when and how it ended. Without a name: the only cluster there is a journal of, or one line for
-    each when there are several.
+    Each run with its user, time and outcome. Without a name: the runs of the only cluster with a journal, or one line
+    for each of several clusters.
 
     Examples:
 
@@ -39,7 +39,7 @@ def history(
 
       kcluster history show 7 -i inventories/staging
     """
-    return None if ctx.invoked_subcommand else operation.history(_meant(name, inventory), last)
+    return None if ctx.invoked_subcommand else operation.history(_cluster(name, inventory), last)
 
 
 @app.command("show")
@@ -50,7 +50,7 @@ def show_(
     name: Cluster = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Tell one run step by step, by phase and host; `-o json` gives everything that was written down.
+    """Show one run step by step, by phase and host; `-o json` has every line of the journal.
 
     Examples:
 
@@ -59,8 +59,8 @@ def show_(
       kcluster history show 7 -n staging -o json
     """
     before = ctx.parent.params if ctx.parent else {}  # also `history -i INV show 7`
-    return operation.show(_meant(name or before.get("name"), inventory or before.get("inventory")), number)
+    return operation.show(_cluster(name or before.get("name"), inventory or before.get("inventory")), number)
 
 
-def _meant(name: str | None, inventory: Path | None) -> str | None:
+def _cluster(name: str | None, inventory: Path | None) -> str | None:
     return name or (operation.name_in(inventory) if inventory else None)

@@ -22,14 +22,12 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 def logs(
     node: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[NODE]", autocompletion=complete.nodes, help="A node or a host; all nodes if not given."
-        ),
+        typer.Argument(metavar="NODE", autocompletion=complete.nodes, help="A node or a host; without, all."),
     ] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new lines until Ctrl-C.")] = False,
-    lines: Annotated[int, typer.Option("--lines", min=0, metavar="N", help="How many of the last lines.")] = 50,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Show new lines until Ctrl-C.")] = False,
+    lines: Annotated[int, typer.Option("--lines", min=0, metavar="N", help="Number of last lines.")] = 50,
     journal: Annotated[
-        bool, typer.Option("--journal", help="What systemd heard of the unit: why a process never came to its log.")
+        bool, typer.Option("--journal", help="The systemd journal of the unit: console output, also of a failed start.")
     ] = False,
     inventory: Inventory = None,
     name: Name = None,
@@ -38,8 +36,8 @@ def logs(
 ) -> Result:
     """Show the last lines of the logs of a cluster.
 
-    With several nodes each line says whose it is, and they are interleaved by time. On hosts, a node without a log
-    shows what systemd heard of it.
+    With several nodes, lines start with the node's name and are merged by time. On hosts, a node without a log shows
+    the systemd journal of its unit.
 
     Examples:
 
@@ -52,9 +50,9 @@ def logs(
       kcluster logs zookeeper-1 --lines 200 -n small
     """
     if follow and output is not show.OutputFormat.TABLE:
-        raise UsageError("lines that never end make no JSON or YAML", resolution="leave out --follow or --output")
+        raise UsageError("--follow has no JSON or YAML output", resolution="leave out --follow or --output")
     if follow and isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)  # also into a pipe a line is there as soon as it is written
+        sys.stdout.reconfigure(line_buffering=True)  # also into a pipe each line is written at once
     target = Target(inventory, name, ask_become=ask_become_pass)
     if name or not inventory or target.cluster.local:
         if journal:

@@ -52,13 +52,11 @@ Bootstrap = Annotated[
 
 ClientConfig = Annotated[
     Path | None,
-    typer.Option(
-        "--client-config", metavar="FILE", help="Properties of the Kafka client that asks the brokers: security, ..."
-    ),
+    typer.Option("--client-config", metavar="FILE", help="Properties file of the Kafka client: security settings."),
 ]
 
 Confirm = Annotated[
-    str | None, typer.Option("--confirm", metavar="NAME", help="Answer the question before data is deleted.")
+    str | None, typer.Option("--confirm", metavar="NAME", help="Confirm that data is deleted, by name.")
 ]
 
 BecomePass = Annotated[
@@ -66,16 +64,16 @@ BecomePass = Annotated[
     typer.Option("--ask-become-pass", "-K", help="Ask for sudo's password on the hosts; or KCLUSTER_BECOME_PASSWORD."),
 ]
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Answer yes to the question before a change.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Confirm the change without a question.")]
 
 
 Nodes = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[HOST|NODE...]", autocompletion=complete.nodes, help="Only these; without, all."),
+    typer.Argument(metavar="HOST|NODE", autocompletion=complete.nodes, help="Only these; without, all."),
 ]
 
 GateTimeout = Annotated[
-    float, typer.Option("--gate-timeout", metavar="SECONDS", help="How long to wait until it is safe to go on.")
+    float, typer.Option("--gate-timeout", metavar="SECONDS", help="How long to wait for a gate to open.")
 ]
 
 UnsafePartitions = Annotated[
@@ -93,7 +91,7 @@ def command_line() -> list[str]:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask before a change; without a terminal and without --yes, refuse."""
+    """Ask before a change; RefusedError for no, UsageError without a terminal and without --yes."""
     if yes:
         return
     if not show.interactive():
@@ -103,8 +101,8 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def confirm_by_name(question: str, name: str, given: str | None = None) -> None:
-    """Ask for a name before data is deleted; --yes does not answer this, --confirm NAME (`given`) does."""
+    """Ask for a name before data is deleted; only --confirm NAME (`given`) answers. RefusedError for another name."""
     if given is None and not show.interactive():
         raise UsageError("this deletes data and there is no terminal to ask", resolution=f"add --confirm {name}")
-    if (given or show.ask(f"{question} Type {name} to go on:")) != name:
+    if (given or show.ask(f"{question} Type {name} to confirm:")) != name:
         raise RefusedError("the name was not given, nothing was deleted")

@@ -22,15 +22,13 @@ def plan(
 ) -> Result:
     """Show what provision would change on each host, and change nothing.
 
-    The inventory is validated first (exit 3). Then every host is looked at, all at once: what is installed, which
-    files differ (with a diff; secrets as ********), which units do not run, and which processes were started with
-    something else than the inventory says now. Restarts come with their reasons, in the order that is safe: ZooKeeper's
-    leader and the controller last. Settings that Kafka takes while it runs need no restart. Declared topics are
-    compared when the cluster answers; where it does not, that is said.
+    The inventory is validated first (exit 3). Then all hosts are inspected at the same time: what is installed, which
+    files differ (with a diff; secrets as ********), which units do not run, and which processes were started with an
+    older configuration. Restarts are listed with their reasons, in the safe order: leaders last. Dynamic config needs
+    no restart. Declared topics are compared when the cluster answers; otherwise a note says so.
 
-    Exit code 4 when the plan must not be carried out: a disk that belongs to another node or cluster, a release of
-    another line, a data directory before the one with the cluster's metadata. Exit code 6 when a host cannot be
-    reached.
+    Exit code 4 when the plan is refused: a disk of another node or cluster, a release of another line, a data
+    directory before the one with the metadata log. Exit code 6 when a host cannot be reached.
 
     Examples:
 

@@ -36,7 +36,7 @@ def provision(
             "--limit", "-l", metavar="HOST", autocompletion=complete.nodes, help="Only this host; repeatable."
         ),
     ] = None,
-    no_smoke: Annotated[bool, typer.Option("--no-smoke", help="Leave out the proof at the end.")] = False,
+    no_smoke: Annotated[bool, typer.Option("--no-smoke", help="Skip the smoke test at the end.")] = False,
     gate_timeout: GateTimeout = 600.0,
     unsafe_partitions: UnsafePartitions = False,
     client_config: ClientConfig = None,
@@ -44,16 +44,16 @@ def provision(
     yes: Yes = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Bring the hosts to what the inventory says, and prove the cluster.
+    """Install or change a cluster as its inventory says, and test it.
 
-    Validates the inventory, checks every host, shows the plan and asks; then writes what is missing, starts what does
-    not run, restarts what must be restarted, waits until the cluster is healthy, changes topics as the plan showed it
-    and proves with real messages that nothing acknowledged is lost. A fresh cluster starts all at once. A live cluster
-    is never restarted in parallel: one node at a time, each only when it is safe, the leaders last; settings that Kafka
-    takes while it runs need no restart. The first node that does not come back ends the run, with the reason.
+    Validates the inventory, runs the preflight checks, shows the plan and asks. Then it writes files and releases,
+    starts stopped nodes, sets dynamic config, restarts nodes that need it, waits until the cluster is healthy, changes
+    topics as planned, and runs a smoke test. A new cluster starts all nodes at the same time. A live cluster is
+    restarted one node at a time, each when its gate is open, the leaders last. The first node that does not come back
+    ends the run with a diagnosis.
 
-    It can be interrupted anywhere, and run again: the next run repairs what was left. An unchanged inventory changes
-    nothing. Data is never deleted, and a host or disk of another node or cluster is refused.
+    It can be interrupted at any time and run again: the next run continues. An unchanged inventory changes nothing.
+    Data is never deleted, and a host or disk of another node or cluster is refused.
 
     Examples:
 

@@ -41,12 +41,12 @@ def restart(
     yes: Yes = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Restart nodes one at a time, each when it is safe.
+    """Restart nodes one at a time, each when its gate is open.
 
-    Before each stop every partition of the broker must keep min.insync.replicas copies in sync without it, and every
-    other broker must be there; after each start it must have caught up. ZooKeeper comes first, its leader last of it;
-    then the controllers, the active one last; then the brokers. The first node that does not come back ends it, with
-    the reason; the others go on serving.
+    Before each stop, every partition of the broker must keep min.insync.replicas in sync without it, and every other
+    broker must be registered; after each start, the node must have caught up. The order: ZooKeeper servers or
+    controllers with their leader last, then brokers with the controller last, then Spark. The first node that does not
+    come back ends the rolling restart with a diagnosis; the other nodes serve on.
 
     Examples:
 

@@ -39,10 +39,10 @@ def start(
     yes: Yes = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Start the nodes of a cluster that do not run.
+    """Start the stopped nodes of a cluster.
 
-    All keepers of the metadata start at the same time, then all brokers, and it waits until they serve.
-    A node that does not start ends it, with the reason.
+    All ZooKeeper servers or controllers start at the same time, then all brokers; waits until they serve.
+    A node that does not start ends the command with a diagnosis.
 
     Examples:
 

@@ -22,8 +22,8 @@ def status(
 ) -> Result:
     """Show the nodes of a cluster and whether they run; exit 4 when not all do.
 
-    On hosts: the state of each systemd unit, and what the node is in the cluster as it says over the wire. A host
-    that cannot be reached does not hide the others; exit 6 then.
+    On hosts: the state of each systemd unit, and the role of the node in the cluster. A host that cannot be reached
+    is listed with the others; exit 6 then.
 
     On this machine, without a name: the only cluster there is, or one line for each when there are several.
 

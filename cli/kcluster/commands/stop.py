@@ -41,8 +41,8 @@ def stop(
 ) -> Result:
     """Stop nodes of a cluster in order; their data stays.
 
-    Without names the whole cluster goes down: all brokers, then the keepers of the metadata. Named nodes stop only
-    when the others can do without them, as before a restart.
+    Without names the whole cluster stops: all brokers, then the ZooKeeper servers or controllers. Named nodes stop
+    only when their gate is open, as before a restart.
 
     Examples:
 

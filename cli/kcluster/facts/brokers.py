@@ -1,4 +1,4 @@
-"""What each broker says about itself over the wire: its release, and how large its logs are."""
+"""The facts of brokers over the wire: the release of each, and the size of its logs."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answers:
-    """What one broker said over the wire; None where it could not be asked."""
+    """The answers of one broker; None where there was none."""
 
     versions: wire.Versions | None
     replicas: Sequence[wire.Replica] | None
 
     @property
     def size(self) -> int | None:
-        """The bytes of all its logs."""
+        """The bytes of all its logs; None where they are unknown."""
         return None if self.replicas is None else sum(replica.size for replica in self.replicas)
 
 
 def ask_all(metadata: ClusterMetadata, config: Mapping[str, str]) -> dict[int, Answers]:
-    """What every broker says, all asked at the same time."""
+    """The answers of every broker, all asked at the same time."""
     brokers = list(metadata.brokers.values())
     with ThreadPoolExecutor(max_workers=min(len(brokers), 32) or 1) as pool:
-        said = pool.map(lambda broker: _ask(str(broker.host), broker.port, config), brokers)
-        return dict(zip(metadata.brokers, said, strict=True))
+        answers = pool.map(lambda broker: _ask(str(broker.host), broker.port, config), brokers)
+        return dict(zip(metadata.brokers, answers, strict=True))
 
 
 def _ask(host: str, port: int, config: Mapping[str, str]) -> Answers:
@@ -49,24 +49,24 @@ def _ask(host: str, port: int, config: Mapping[str, str]) -> Answers:
 def sizes_of(
     leaders: Mapping[tuple[str, int], int | None], answers: Mapping[int, Answers]
 ) -> dict[tuple[str, int], int]:
-    """The bytes of each partition, as its leader says."""
-    said = {
+    """The bytes of each partition on its leader; a partition whose size is unknown is missing."""
+    by_replica = {
         (broker, replica.topic, replica.partition): replica.size
         for broker, answer in answers.items()
         for replica in answer.replicas or ()
     }
-    found = {place: said.get((leader, *place)) for place, leader in leaders.items() if leader is not None}
-    return {place: size for place, size in found.items() if size is not None}
+    sizes = {place: by_replica.get((leader, *place)) for place, leader in leaders.items() if leader is not None}
+    return {place: size for place, size in sizes.items() if size is not None}
 
 
 _PRODUCE, _FETCH, _LIST_OFFSETS, _OFFSET_COMMIT = 0, 1, 2, 8
 
 _NEWEST = {_PRODUCE: 13, _FETCH: 18, _LIST_OFFSETS: 11, _OFFSET_COMMIT: 10}
-"""What 4.2.0 takes at most; a server that takes more is newer."""
+"""The newest versions of requests that 4.2.0 supports; a broker that supports newer ones is newer."""
 
 
 def release_of(versions: wire.Versions | None) -> str | None:
-    """The release a broker runs, told by the requests it takes: the protocol does not say it in words."""
+    """The release a broker runs, derived from the requests it supports; None where they are unknown."""
     if versions is None:
         return None
     oldest = {key: low for key, (low, _) in versions.ranges.items()}

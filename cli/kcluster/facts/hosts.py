@@ -1,4 +1,4 @@
-"""Observing hosts: one script per host, all at once, gives everything that a plan and a status ask about."""
+"""The facts of hosts: one script per host, all at once, collects everything that a plan needs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NO_PYTHON = 127
 def observe_hosts(
     part: Part, hosts: Connections, *, only: Iterable[str] | None = None
 ) -> dict[str, ObservedHost | KclusterError]:
-    """What of a part is on every host, or on those named; the error where a host does not say."""
+    """What each host has of a part, of all hosts or only those named; an error where a host does not answer."""
     names = set(only) if only is not None else {host.name for host in part.hosts}
     scripts = {
         host.name: host_scripts.program("observe_host", host_query(part, host))
@@ -40,19 +40,19 @@ def observe_hosts(
         if host.name in names
     }
     answers = hosts.run(host_scripts.COMMAND, stdin=scripts, only=list(scripts), become=True)
-    return {name: _understood(name, answer) for name, answer in answers.items()}
+    return {name: _parsed(name, answer) for name, answer in answers.items()}
 
 
 def observe_parts(
     parts: Sequence[Part], hosts: Connections, *, only: Iterable[str] | None = None
 ) -> list[dict[str, ObservedHost | KclusterError]]:
-    """What of each part is on the hosts, all asked at the same time."""
+    """What the hosts have of each part, all asked at the same time."""
     with ThreadPoolExecutor(len(parts)) as pool:
         return list(pool.map(lambda part: observe_hosts(part, hosts, only=only), parts))
 
 
 def host_query(part: Part, host: Host) -> dict[str, Any]:
-    """What one host is asked."""
+    """The query to one host."""
     nodes = part.on(host)
     where, environment = nodes[0].places, nodes[0].environment
     return {
@@ -73,26 +73,26 @@ def _asked(part: Part, node: Node) -> dict[str, Any]:
     }
 
 
-def _understood(name: str, answer: CommandResult | KclusterError) -> ObservedHost | KclusterError:
+def _parsed(name: str, answer: CommandResult | KclusterError) -> ObservedHost | KclusterError:
     if isinstance(answer, KclusterError):
         return answer
     if answer.code == _NO_PYTHON:
         return RefusedError(f"{name} has no python3", resolution=f"ssh {name} sudo apt-get install -y python3-minimal")
     if answer.code or not answer.stdout:
         return RefusedError(
-            f"{name} cannot be looked at: its Python ended with {answer.code}",
+            f"{name} cannot be inspected: its Python ended with code {answer.code}",
             details=answer.stderr.strip()[-2000:],
             resolution=f"ssh {name} python3 --version; it has to be 3.8 or newer",
         )
     return observed_host(name, json.loads(answer.stdout.splitlines()[-1]))  # a login may greet with lines before
 
 
-def observed_host(name: str, told: Mapping[str, Any]) -> ObservedHost:
-    """A host out of what its script said."""
-    nodes = {node: _node_seen(found) for node, found in told["nodes"].items()}
-    rest = {key: value for key, value in told.items() if key not in ("nodes", "releases", "preparation")}
+def observed_host(name: str, facts: Mapping[str, Any]) -> ObservedHost:
+    """A host, out of the output of its script."""
+    nodes = {node: _observed_node(found) for node, found in facts["nodes"].items()}
+    rest = {key: value for key, value in facts.items() if key not in ("nodes", "releases", "preparation")}
     return ObservedHost(
-        name=name, nodes=nodes, releases=tuple(told["releases"]), preparation=_prepared(**told["preparation"]), **rest
+        name=name, nodes=nodes, releases=tuple(facts["releases"]), preparation=_prepared(**facts["preparation"]), **rest
     )
 
 
@@ -104,11 +104,11 @@ def _prepared(changes: Sequence[list[str]], files: Sequence[list[Any]], refused:
     )
 
 
-def _node_seen(told: Mapping[str, Any]) -> ObservedNode:
+def _observed_node(facts: Mapping[str, Any]) -> ObservedNode:
     return ObservedNode(
-        unit=ObservedUnit(**told["unit"]),
-        files={path: ObservedFile(**file) for path, file in told["files"].items()},
-        started_with=told["started_with"],
-        started_release=told["started_release"],
-        directories={path: ObservedDirectory(**found) for path, found in told["directories"].items()},
+        unit=ObservedUnit(**facts["unit"]),
+        files={path: ObservedFile(**file) for path, file in facts["files"].items()},
+        started_with=facts["started_with"],
+        started_release=facts["started_release"],
+        directories={path: ObservedDirectory(**found) for path, found in facts["directories"].items()},
     )

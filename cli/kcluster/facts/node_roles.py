@@ -1,4 +1,4 @@
-"""What each node is in its cluster: all of them asked over the wire at the same time."""
+"""The role of each node in its cluster; all are asked over the wire at the same time."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from kcluster.model.spark_cluster import SparkDaemon
 _AT_ONCE = 64
 
 Answer = str | NodeIdentity | QuorumState
-"""What a node said: a ZooKeeper server its mode, a broker its cluster, the leader of a quorum its state; an empty
-text where nothing but an open door can be seen."""
+"""The answer of a node: a ZooKeeper server's mode, a broker's cluster, the quorum state of its leader; empty where
+only an open port is known."""
 
 
 def roles(cluster: Cluster, nodes: Collection[Node]) -> dict[str, str]:
-    """What each of these nodes is in the cluster, empty for nothing special; who does not serve is missing."""
+    """The role of each of these nodes that serves, by name; empty for a node without a special role."""
     if not nodes:
         return {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        told = dict(zip((node.name for node in nodes), pool.map(_ask, nodes), strict=True))
-    return decided(cluster, {name: answer for name, answer in told.items() if answer is not None})
+        answers = dict(zip((node.name for node in nodes), pool.map(_ask, nodes), strict=True))
+    return roles_of(cluster, {name: answer for name, answer in answers.items() if answer is not None})
 
 
-def decided(cluster: Cluster, told: Mapping[str, Answer]) -> dict[str, str]:
-    """The roles that follow from what the nodes said."""
-    found: dict[str, str] = {}
-    for node in (node for node in cluster.nodes if node.name in told):
+def roles_of(cluster: Cluster, answers: Mapping[str, Answer]) -> dict[str, str]:
+    """The roles that follow from the answers of the nodes."""
+    roles: dict[str, str] = {}
+    for node in (node for node in cluster.nodes if node.name in answers):
         if isinstance(node, Server):
-            found[node.name] = str(told[node.name])
+            roles[node.name] = str(answers[node.name])
         elif isinstance(node, Controller):
-            found[node.name] = _in_quorum(node, told)
-        elif _registered(node, told):
-            found[node.name] = _of_broker(cluster, node, told)
-    return found
+            roles[node.name] = _in_quorum(node, answers)
+        elif _registered(node, answers):
+            roles[node.name] = _of_broker(cluster, node, answers)
+    return roles
 
 
-def door(node: Node) -> tuple[str, int]:
-    """Where a node answers those who use it."""
+def endpoint(node: Node) -> tuple[str, int]:
+    """The address and port at which a node serves."""
     if isinstance(node, Server):
         return node.host.address, node.client_port
     if isinstance(node, Controller):
@@ -58,7 +58,7 @@ def door(node: Node) -> tuple[str, int]:
 
 
 def _ask(node: Node) -> Answer | None:
-    host, port = door(node)
+    host, port = endpoint(node)
     try:
         if isinstance(node, Server):
             return zookeeper.mode(host, port) or None
@@ -67,34 +67,34 @@ def _ask(node: Node) -> Answer | None:
         assert isinstance(node, Broker)
         if node.internal.protocol == "PLAINTEXT":
             return wire.identity(host, port)
-        return "" if ports.answers(host, port, within=2.0) else None  # it asks for credentials we do not have
+        return "" if ports.answers(host, port, within=2.0) else None  # it needs credentials
     except RefusedError:
         return ""  # a controller that does not lead
     except UnreachableError:
         return None
 
 
-def _identities(told: Mapping[str, Answer]) -> list[NodeIdentity]:
-    return [answer for answer in told.values() if isinstance(answer, NodeIdentity)]
+def _identities(answers: Mapping[str, Answer]) -> list[NodeIdentity]:
+    return [answer for answer in answers.values() if isinstance(answer, NodeIdentity)]
 
 
-def _registered(broker: Node, told: Mapping[str, Answer]) -> bool:
-    """Whether a broker knows it as a member; where none can be asked, its open door must do."""
-    known = _identities(told)
+def _registered(broker: Node, answers: Mapping[str, Answer]) -> bool:
+    """Whether a broker is registered in its cluster; where none can be asked, an open port counts."""
+    known = _identities(answers)
     return not known or any(broker.id in identity.brokers for identity in known)
 
 
-def _of_broker(cluster: Cluster, broker: Node, told: Mapping[str, Answer]) -> str:
-    """With ZooKeeper one broker is the controller; with KRaft they name any, whatever it means."""
-    own = told[broker.name]
-    seen = [own] if isinstance(own, NodeIdentity) else _identities(told)
-    controls = isinstance(cluster.metadata, Ensemble) and any(one.controller == broker.id for one in seen)
+def _of_broker(cluster: Cluster, broker: Node, answers: Mapping[str, Answer]) -> str:
+    """With ZooKeeper one broker is the controller; with KRaft brokers name any, which means nothing."""
+    own = answers[broker.name]
+    identities = [own] if isinstance(own, NodeIdentity) else _identities(answers)
+    controls = isinstance(cluster.metadata, Ensemble) and any(one.controller == broker.id for one in identities)
     return "controller" if controls else ""
 
 
-def _in_quorum(controller: Node, told: Mapping[str, Answer]) -> str:
-    """Only the leader tells the state of the quorum."""
-    states = [answer for answer in told.values() if isinstance(answer, QuorumState)]
+def _in_quorum(controller: Node, answers: Mapping[str, Answer]) -> str:
+    """Only the leader answers with the state of the quorum."""
+    states = [answer for answer in answers.values() if isinstance(answer, QuorumState)]
     if not states:
         return ""
     leader = max(states, key=lambda state: state.epoch).leader

@@ -1,4 +1,4 @@
-"""`history`: the runs that changed a cluster, as their journals tell them."""
+"""`history`: the runs that changed a cluster, out of their journals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kcluster import journal
 from kcluster.errors import RefusedError, UsageError
 from kcluster.journal import Run
 from kcluster.model.suggestions import nearest
-from kcluster.results import Block, Cell, Grid, Result, Tone
+from kcluster.results import Block, Cell, Grid, Result, Tone, counted
 
 _OUTCOMES = {"done": Tone.GOOD, "failed": Tone.BAD, "interrupted": Tone.WARN, "running": Tone.PLAIN}
 _STATUSES = {"changed": Tone.WARN, "failed": Tone.BAD, "unreachable": Tone.BAD, "ok": Tone.GOOD, "skipped": Tone.DIM}
@@ -34,7 +34,7 @@ class History(Result):
         return {"cluster": self.cluster, "older": self.older, "runs": [_facts(run) for run in self.runs]}
 
     def view(self) -> Iterable[Block]:
-        """A row for each run; the newest where the eye ends."""
+        """A row for each run, the newest last."""
         yield Grid(
             ("RUN", "WHEN", "WHO", "COMMAND", "OUTCOME", "TOOK"),
             [
@@ -50,12 +50,12 @@ class History(Result):
             ],
         )
         if self.older:
-            yield f"{self.older} older: add --last {self.older + len(self.runs)}"
+            yield f"{counted(self.older, 'older run')} not shown: add --last {self.older + len(self.runs)}"
 
 
 @dataclass(frozen=True)
 class RecordedRun(Result):
-    """The clusters of which there are journals, when nobody said which one is meant."""
+    """Several clusters with journals, when none was named."""
 
     clusters: tuple[History, ...]
 
@@ -79,7 +79,7 @@ class RecordedRun(Result):
                 for one, run in rows
             ],
         )
-        yield f"one of them: kcluster history -n {self.clusters[0].cluster}"
+        yield f"show the runs of one: kcluster history -n {self.clusters[0].cluster}"
 
 
 @dataclass(frozen=True)
@@ -90,36 +90,37 @@ class RunDetails(Result):
     run: Run
 
     def data(self) -> Any:
-        """Everything that was written down."""
+        """Every line of the journal."""
         return {"cluster": self.cluster, **_facts(self.run), "notes": [dict(note) for note in self.run.notes]}
 
     def view(self) -> Iterable[Block]:
-        """Who and what, the steps of each phase, and how it ended."""
+        """User and command, the steps of each phase, and the outcome."""
         run = self.run
         by = f"{run.owner.user}@{run.owner.machine} (pid {run.owner.pid})"
         yield f"run {run.number} of {self.cluster}: {run.owner.command}"
         yield f"by {by} at {when(run.owner.since)}, kcluster {run.version or 'unknown'}"
-        lasted = _lasted(run)
+        durations = _phase_seconds(run)
         for phase, notes in _phases(run.notes):
-            title = next((_line(note["what"]) for note in notes if _marks(note) and note.get("what") != phase), "")
-            time = f"({took(lasted[phase])})" if phase in lasted else ""
+            titles = (_line(note["what"]) for note in notes if _begins_phase(note) and note.get("what") != phase)
+            title = next(titles, "")
+            time = f"({took(durations[phase])})" if phase in durations else ""
             yield ""
             yield Cell(" ".join(filter(None, [f"{phase}: {title}" if title else phase or "steps", time])), Tone.DIM)
-            steps = [_row(note) for note in notes if not _marks(note)]
+            steps = [_row(note) for note in notes if not _begins_phase(note)]
             yield Grid(("HOST", "STEP", "STATUS", "TOOK", "DETAIL"), steps)
         yield ""
         yield Cell(_ending(run), _OUTCOMES.get(run.outcome, Tone.PLAIN))
 
 
 def history(cluster: str | None, last: int) -> History | RecordedRun:
-    """The runs of a cluster; without a name those of the only one, or all clusters there are."""
+    """The newest `last` runs of a cluster; without a name those of the only one, or a list of several clusters."""
     if cluster is None and len(known := journal.clusters()) > 1:
         return RecordedRun(tuple(_history(name, 1) for name in known))
     return _history(known_cluster(cluster), last)
 
 
 def show(cluster: str | None, number: int) -> RunDetails:
-    """One run with all its steps."""
+    """One run with all its steps; UsageError when there is no run of this number."""
     name = known_cluster(cluster)
     try:
         return RunDetails(name, journal.read(name, number))
@@ -131,7 +132,7 @@ def show(cluster: str | None, number: int) -> RunDetails:
 
 
 def known_cluster(name: str | None) -> str:
-    """The cluster that is meant: the one named, or the only one there is; refused when no run of it is recorded."""
+    """The named cluster, or the only one with a journal; RefusedError when no run of it is recorded."""
     known = journal.clusters()
     if name in known:
         return str(name)
@@ -157,7 +158,7 @@ def name_in(path: Path) -> str:
 
 
 def when(since: str) -> str:
-    """A time that was written down, as people on this machine read it."""
+    """A recorded time in the time zone of this machine."""
     try:
         return datetime.fromisoformat(since).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     except ValueError:
@@ -165,7 +166,7 @@ def when(since: str) -> str:
 
 
 def took(seconds: float | None) -> str:
-    """How long something took."""
+    """A duration: "0.5 s", "3 min 2 s"; empty for None."""
     if seconds is None:
         return ""
     if seconds < 60:
@@ -195,24 +196,25 @@ def _phases(notes: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapp
         yield phase, [note for of_host in hosts.values() for note in of_host]
 
 
-def _marks(note: Mapping[str, Any]) -> bool:
-    """Whether a note only says that a phase begins."""
+def _begins_phase(note: Mapping[str, Any]) -> bool:
+    """Whether a note is the beginning of a phase."""
     return note.get("event") == "phase"
 
 
-def _lasted(run: Run) -> dict[str, float]:
+def _phase_seconds(run: Run) -> dict[str, float]:
     """The seconds of each phase: until the next one begins, the last until the end of what is known."""
-    marks = [(datetime.fromisoformat(note["at"]), str(note.get("phase", ""))) for note in run.notes if _marks(note)]
+    begun = filter(_begins_phase, run.notes)
+    marks = [(datetime.fromisoformat(note["at"]), str(note.get("phase", ""))) for note in begun]
     if not marks:
         return {}
     if run.seconds is None:
         end = datetime.fromisoformat(run.notes[-1]["at"])
     else:
         end = datetime.fromisoformat(run.owner.since) + timedelta(seconds=run.seconds)
-    lasted: dict[str, float] = {}
+    seconds: dict[str, float] = {}
     for (began, phase), (ended, _) in pairwise([*marks, (end, "")]):
-        lasted[phase] = lasted.get(phase, 0.0) + (ended - began).total_seconds()
-    return lasted
+        seconds[phase] = seconds.get(phase, 0.0) + (ended - began).total_seconds()
+    return seconds
 
 
 def _row(note: Mapping[str, Any]) -> list[str | Cell]:
@@ -244,7 +246,7 @@ def _ending(run: Run) -> str:
     if run.seconds is not None:
         parts.append(took(run.seconds))
     if run.lost:
-        parts.append(f"{run.lost} lines are missing, the disk was full")
+        parts.append(f"{counted(run.lost, 'line')} missing, the disk was full")
     if run.exit_code is None and run.outcome == "interrupted":
-        parts.append("it was killed, or its machine went down")
+        parts.append("the process was killed, or its machine went down")
     return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""`plan`: validate, look at every host, ask the cluster who leads, and say what provision would change."""
+"""`plan`: observe every host and the running cluster, and show what provision would change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _ANSWER_WITHIN = 4.0
-"""Seconds for each question to the brokers: a plan that knows less is better than one that hangs."""
+"""Seconds for each request to the brokers: a plan that knows less is better than one that hangs."""
 
 
 def validated(loaded: Loaded) -> Cluster:
@@ -55,32 +55,32 @@ def plan(cluster: Cluster, kafka: Kafka, logins: Mapping[str, Login]) -> Plan:
 
 def whole(cluster: Cluster, hosts: Connections, kafka: Kafka, only: Sequence[str] = ()) -> Plan:
     """The plans of all parts of the cluster as one: for all hosts, or for only these and then without topics."""
-    kafkas, *sparks = map(answers_of_all, observe_parts(cluster.parts, hosts, only=only or None))
-    plans = [of(cluster, kafkas, kafka, topics_too=not only)]
-    for seen in sparks:
+    kafka_hosts, *spark_hosts = map(answers_of_all, observe_parts(cluster.parts, hosts, only=only or None))
+    plans = [of(cluster, kafka_hosts, kafka, topics_too=not only)]
+    for observed in spark_hosts:
         assert cluster.engine
-        plans.append(planning.plan(cluster.engine, seen, Roles(spark_leader=spark_masters.leader(cluster.engine))))
+        plans.append(planning.plan(cluster.engine, observed, Roles(spark_leader=spark_masters.leader(cluster.engine))))
     return planning.joined(plans)
 
 
-def of(cluster: Cluster, seen: Mapping[str, ObservedHost], kafka: Kafka, *, topics_too: bool = True) -> Plan:
-    """The plan that follows from what was seen, and from what the cluster itself says if it runs."""
-    alive = [node for node in cluster.nodes if node.host.name in seen and _runs(seen[node.host.name], node)]
-    found = roles(cluster, alive)
+def of(cluster: Cluster, observed: Mapping[str, ObservedHost], kafka: Kafka, *, topics_too: bool = True) -> Plan:
+    """The plan that follows from observed hosts, and from what the brokers answer if they run."""
+    running = [node for node in cluster.nodes if node.host.name in observed and _runs(observed[node.host.name], node)]
+    role_of = roles(cluster, running)
     # A broker that still starts is not waited for.
-    serving = [node for node in alive if isinstance(node, Broker) and node.name in found]
-    told, unknown = _overrides(kafka, serving)
-    cluster_id = _cluster_id(cluster, seen, kafka)
-    made = planning.plan(cluster, _with_overrides(seen, told, unknown), in_charge(found), cluster_id)
-    silent = {name: why for name, why in unknown.items() if isinstance(why, UnreachableError)}
-    asked = [broker for broker in serving if broker.name not in silent]
-    topics, doubts = _topics(kafka, cluster.topics if topics_too else (), asked, fresh=made.fresh)
-    notes = (f"what {name} was told while it runs is not known: {why.message}" for name, why in unknown.items())
-    return replace(made, topics=topics, notes=(*made.notes, *notes, *doubts))
+    serving = [node for node in running if isinstance(node, Broker) and node.name in role_of]
+    overrides, unknown = _overrides(kafka, serving)
+    cluster_id = _cluster_id(cluster, observed, kafka)
+    host_plan = planning.plan(cluster, _with_overrides(observed, overrides, unknown), last_nodes(role_of), cluster_id)
+    unreachable = {name for name, why in unknown.items() if isinstance(why, UnreachableError)}
+    reachable = [broker for broker in serving if broker.name not in unreachable]
+    topics, topic_notes = _topics(kafka, cluster.topics if topics_too else (), reachable, fresh=host_plan.fresh)
+    notes = (f"dynamic config of {name} is unknown: {why.message}" for name, why in unknown.items())
+    return replace(host_plan, topics=topics, notes=(*host_plan.notes, *notes, *topic_notes))
 
 
 def answers_of_all(answers: Mapping[str, T | KclusterError]) -> dict[str, T]:
-    """What every host said, unless a host did not say: then the errors of all such hosts at once."""
+    """The answers of all hosts; without that of some host, an error that names all such hosts."""
     problems = {name: answer for name, answer in answers.items() if isinstance(answer, KclusterError)}
     if not problems:
         return {name: answer for name, answer in answers.items() if not isinstance(answer, KclusterError)}
@@ -89,46 +89,47 @@ def answers_of_all(answers: Mapping[str, T | KclusterError]) -> dict[str, T]:
         raise first
     from kcluster.clients.ssh import ways_out
 
-    ways = ways_out(problems)
-    way = next(way for name, way in ways.items() if problems[name] is first)
-    others = {name: other for name, other in ways.items() if other != way}
+    remedies = ways_out(problems)
+    remedy = next(remedy for name, remedy in remedies.items() if problems[name] is first)
+    others = {name: other for name, other in remedies.items() if other != remedy}
+    reached = "reached" if all(isinstance(problem, UnreachableError) for problem in problems.values()) else "inspected"
     raise (UnreachableError if isinstance(first, UnreachableError) else type(first))(
-        f"{len(problems)} of {len(answers)} hosts do not say how they are: {', '.join(problems)}",
-        details="\n".join(line for name, problem in problems.items() for line in _told(problem, others.get(name, ""))),
-        resolution=way,
+        f"{len(problems)} of {len(answers)} hosts cannot be {reached}: {', '.join(problems)}",
+        details="\n".join(line for name, problem in problems.items() for line in _lines(problem, others.get(name, ""))),
+        resolution=remedy,
     )
 
 
-def _told(problem: KclusterError, way_out: str) -> list[str]:
-    """A host's problem among others: its own way out is told where the last line of the whole does not tell it."""
-    way = [f"  try: {way_out}"] if way_out else []
-    return [problem.message, *(f"  {line}" for line in problem.details.splitlines()), *way]
+def _lines(problem: KclusterError, remedy: str) -> list[str]:
+    """A host's problem among others, with its remedy where that is not the one of the whole error."""
+    resolution = [f"  try: {remedy}"] if remedy else []
+    return [problem.message, *(f"  {line}" for line in problem.details.splitlines()), *resolution]
 
 
-def in_charge(found: Mapping[str, str]) -> Roles:
-    """Who goes last, out of what each node is in the cluster."""
+def last_nodes(role_of: Mapping[str, str]) -> Roles:
+    """The nodes that restart last, out of the role of each node in the cluster."""
     leader, active = (
-        next((name for name, role in found.items() if name.startswith(kind) and role == word), None)
-        for kind, word in ((Kind.ZOOKEEPER, "leader"), (Kind.CONTROLLER, "leader"))
+        next((name for name, role in role_of.items() if name.startswith(kind) and role == "leader"), None)
+        for kind in (Kind.ZOOKEEPER, Kind.CONTROLLER)
     )
-    controller = next((name for name, role in found.items() if role == "controller"), None)
+    controller = next((name for name, role in role_of.items() if role == "controller"), None)
     return Roles(zookeeper_leader=leader, controller=active or controller)
 
 
-def _cluster_id(cluster: Cluster, seen: Mapping[str, ObservedHost], kafka: Kafka) -> str:
-    """The id that brokers outside of this run tell, because with ZooKeeper the inventory has none.
+def _cluster_id(cluster: Cluster, observed: Mapping[str, ObservedHost], kafka: Kafka) -> str:
+    """The id that brokers outside of this run have, because with ZooKeeper the inventory has none.
 
-    Those within are not asked: at a wrong address a broker of another cluster would answer for itself.
+    Those of this run are not asked: at a wrong address a broker of another cluster would answer for itself.
     """
-    others = cluster.on_hosts({host.name for host in cluster.hosts} - seen.keys()).brokers
-    if isinstance(cluster.metadata, Quorum) or not others or not any(map(_has_data, seen.values())):
+    others = cluster.on_hosts({host.name for host in cluster.hosts} - observed.keys()).brokers
+    if isinstance(cluster.metadata, Quorum) or not others or not any(map(_has_data, observed.values())):
         return ""
-    addresses = (one.listener_for(protocol_of(kafka.config)).address for one in others)
+    addresses = (broker.listener_for(protocol_of(kafka.config)).address for broker in others)
     try:
-        found = replace(kafka, bootstrap=",".join(addresses)).metadata(within=_ANSWER_WITHIN)
-    except KclusterError:  # it does not run: what the disks say has to do
+        metadata = replace(kafka, bootstrap=",".join(addresses)).metadata(within=_ANSWER_WITHIN)
+    except KclusterError:  # it does not run: then the ids on the disks decide
         return ""
-    return found.cluster_id or ""
+    return metadata.cluster_id or ""
 
 
 def _has_data(host: ObservedHost) -> bool:
@@ -140,41 +141,40 @@ def _runs(host: ObservedHost, node: Node) -> bool:
 
 
 def _with_overrides(
-    seen: Mapping[str, ObservedHost], told: Mapping[str, Mapping[str, str]], unknown: Collection[str]
+    observed: Mapping[str, ObservedHost], overrides: Mapping[str, Mapping[str, str]], unknown: Collection[str]
 ) -> dict[str, ObservedHost]:
-    def known(node: str) -> Mapping[str, str] | None:
-        return None if node in unknown else told.get(node, {})
+    def of_node(name: str) -> Mapping[str, str] | None:
+        return None if name in unknown else overrides.get(name, {})
 
     return {
-        name: replace(host, nodes={node: replace(found, overrides=known(node)) for node, found in host.nodes.items()})
-        for name, host in seen.items()
+        host: replace(facts, nodes={name: replace(node, overrides=of_node(name)) for name, node in facts.nodes.items()})
+        for host, facts in observed.items()
     }
 
 
 def _overrides(kafka: Kafka, brokers: list[Broker]) -> tuple[dict[str, dict[str, str]], dict[str, KclusterError]]:
-    """What each broker was told over the wire, by its name; and of the others why nobody knows."""
+    """The dynamic config of each broker by its name; and of the others why it is unknown."""
     protocol = protocol_of(kafka.config)
-    asked = {one.id: one.name for one in brokers if one.listener_for(protocol).protocol == protocol}
+    names = {broker.id: broker.name for broker in brokers if broker.listener_for(protocol).protocol == protocol}
+    no_listener = f"it has no listener for {protocol}; set the client's protocol in kafka_client_properties"
     unknown: dict[str, KclusterError] = {
-        one.name: UnreachableError(f"it has no listener for {protocol}; kafka_client_properties say how clients log in")
-        for one in brokers
-        if one.id not in asked
+        broker.name: UnreachableError(no_listener) for broker in brokers if broker.id not in names
     }
-    if not asked:
+    if not names:
         return {}, unknown
     from kcluster.clients.kafka.brokers import overrides
 
     try:
-        told = overrides(kafka, list(asked), within=_ANSWER_WITHIN)
+        configs = overrides(kafka, list(names), within=_ANSWER_WITHIN)
     except KclusterError as problem:
-        return {}, unknown | dict.fromkeys(asked.values(), problem)
-    return {asked[number]: values for number, values in told.items()}, unknown
+        return {}, unknown | dict.fromkeys(names.values(), problem)
+    return {names[number]: config for number, config in configs.items()}, unknown
 
 
 def _topics(
     kafka: Kafka, declared: Sequence[Topic], brokers: Sequence[Broker], *, fresh: bool
 ) -> tuple[tuple[TopicChange, ...] | None, tuple[str, ...]]:
-    """The steps to the declared topics, and what stays as it is; None and why where no broker says what is there."""
+    """The changes to the declared topics, and notes on what cannot change; None and why where no broker answers."""
     if not declared:
         return (), ()
     from kcluster.operations.topic.plan import compare, difference
@@ -184,16 +184,16 @@ def _topics(
     why = "no broker answers"
     if brokers:
         try:
-            found = compare(kafka, declared, broker=brokers[0].id, within=_ANSWER_WITHIN)
-            return tuple(found.steps), tuple(map(_stays, filter(_declared_otherwise, found.changes)))
+            topic_plan = compare(kafka, declared, broker=brokers[0].id, within=_ANSWER_WITHIN)
+            return tuple(topic_plan.steps), tuple(map(_unchanged, filter(_cannot_change, topic_plan.changes)))
         except KclusterError as problem:
             why = problem.message
-    return None, (f"the declared topics could not be compared: {why}",)
+    return None, (f"declared topics cannot be compared: {why}",)
 
 
-def _declared_otherwise(change: TopicChange) -> bool:
+def _cannot_change(change: TopicChange) -> bool:
     return change.action is TopicAction.KEEP and bool(change.after)
 
 
-def _stays(change: TopicChange) -> str:
-    return f"topic {change.topic}: {change.what} stays {change.before}, declared is {change.after}: {change.note}"
+def _unchanged(change: TopicChange) -> str:
+    return f"topic {change.topic}: {change.what} stays {change.before}, declared {change.after}: {change.note}"

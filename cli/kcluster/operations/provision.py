@@ -77,7 +77,7 @@ def provision(task: ProvisionTask, confirm: Callable[[Plan], None], watch: Watch
             with phases.interruptible():
                 report = _Provision(task, hosts, lock, phases).run(confirm, watch)
             if not report.holds:
-                journal.said_no(report.problems[0])
+                journal.failed(report.problems[0])
             return report
 
 

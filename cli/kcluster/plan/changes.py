@@ -26,7 +26,7 @@ def changes(pairs: Sequence[Pair]) -> Iterator[Change]:
         yield from (change for change in _files(pair) if change.what not in shared)
         shared |= {file.path for file in pair.files}
         yield from _format(pair)
-        if pair.seen.unit.state != "missing" and not pair.seen.unit.enabled:
+        if pair.observed.unit.state != "missing" and not pair.observed.unit.enabled:
             yield Change(pair.host.name, Action.ENABLE, f"{pair.unit}.service", pair.node.name, "starts with the host")
 
 
@@ -34,7 +34,7 @@ def _host(pairs: Sequence[Pair]) -> Iterator[Change]:
     host = pairs[0].host
     release, oldest = pairs[0].part.release.directory, pairs[0].part.release.java
     if _feature(host.java) < oldest:
-        note = f"there is {host.java or 'none'}; installed where the inventory says kafka_install_java: true"
+        note = f"found {host.java or 'none'}; set kafka_install_java: true to install it"
         yield Change(host.name, Action.CREATE, f"Java {oldest} or newer", note=note)
     for what, before, after in host.preparation.changes:
         yield Change(host.name, _made(before), what, note=before and f"{before} -> {after}")
@@ -69,7 +69,7 @@ def _directories(pair: Pair) -> Iterator[Change]:
 
 def _files(pair: Pair) -> Iterator[Change]:
     for file in pair.files:
-        found = pair.seen.files.get(file.path)
+        found = pair.observed.files.get(file.path)
         if found is None:
             yield Change(pair.host.name, Action.CREATE, file.path, pair.node.name)
         elif notes := list(_differences(pair, file, found)):
@@ -78,8 +78,8 @@ def _files(pair: Pair) -> Iterator[Change]:
 
 
 def _differences(pair: Pair, file: render.RenderedFile, found: ObservedFile) -> Iterator[str]:
-    """A word for each thing that differs; none where the diff says it all."""
-    # What is not for everybody is for root and the service.
+    """A note for each thing that differs, empty where the diff shows it."""
+    # A file that not all may read is for root and the service.
     group = pair.node.places.group if file.mode == "0640" else "root"
     wanted = f"root:{group} {file.mode}"
     if found.attributes != wanted:

@@ -1,4 +1,4 @@
-"""What a file says, told apart from how it is spelled: its settings, its difference to another, its secrets hidden."""
+"""The settings of a file whatever its spelling, its difference to another one, and its text without secrets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def settings(role: Role, text: str) -> Mapping[str, str]:
 
 
 def lines(text: str) -> tuple[str, ...]:
-    """The lines of any other file that say something."""
+    """The lines of any other file without comments and blanks, continued lines joined."""
     stripped = (line.strip() for line in _JOINT.sub(r"\1", text).splitlines())
     return tuple(line for line in stripped if line and line[0] not in "#;")
 
@@ -39,7 +39,7 @@ def secrets(role: Role, text: str) -> Mapping[str, str]:
 def difference(role: Role, before: str, after: str) -> str:
     """A unified diff with the secrets of both sides hidden."""
     old, new = (hidden(role, text).splitlines() for text in (before, after))
-    # The first two lines name the file, which whoever shows the diff has done.
+    # The first two lines name the file, which is shown above the diff.
     return "\n".join(list(unified_diff(old, new, n=1, lineterm=""))[2:])
 
 

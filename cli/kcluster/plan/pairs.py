@@ -1,4 +1,4 @@
-"""Nodes as they are wanted, beside what was seen of them."""
+"""Each node of the inventory beside what was observed of it."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from kcluster.model.node import Node
 from kcluster.model.observed import ObservedDirectory, ObservedHost, ObservedNode, ObservedUnit
 from kcluster.model.quorum import Quorum
 
-_NOTHING = ObservedNode(ObservedUnit("missing"))
+_NOT_INSTALLED = ObservedNode(ObservedUnit("missing"))
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A node as it is wanted, and as it was seen."""
+    """A node of the inventory, and its observed host."""
 
     part: Part
     node: Node
     host: ObservedHost
 
     @property
-    def seen(self) -> ObservedNode:
-        """What was seen of the node."""
-        return self.host.nodes.get(self.node.name, _NOTHING)
+    def observed(self) -> ObservedNode:
+        """What was observed of the node."""
+        return self.host.nodes.get(self.node.name, _NOT_INSTALLED)
 
     @property
     def running(self) -> bool:
         """Whether it has a process."""
-        return self.seen.unit.running
+        return self.observed.unit.running
 
     @property
     def unit(self) -> str:
@@ -42,31 +42,31 @@ class Pair:
 
     @cached_property
     def files(self) -> tuple[render.RenderedFile, ...]:
-        """Its files as they shall be, secrets and all."""
+        """Its rendered files, with secrets."""
         return render.files(self.part, self.node, reveal=True)
 
     @property
     def directories(self) -> Iterator[tuple[str, ObservedDirectory | None]]:
-        """Its data directories, each with what was seen of it."""
-        return ((path, self.seen.directories.get(path)) for path in data_dirs(self.node))
+        """Its data directories, each with what was observed of it."""
+        return ((path, self.observed.directories.get(path)) for path in data_dirs(self.node))
 
     @property
     def has_data(self) -> bool:
-        """Whether a node has ever lived in its directories."""
-        return any(found and found.meta for _, found in self.directories)
+        """Whether one of its directories has the metadata of a node."""
+        return any(directory and directory.meta for _, directory in self.directories)
 
     @property
     def metadata(self) -> Ensemble | Quorum:
-        """The keepers of the metadata of its cluster."""
+        """The metadata quorum of its cluster."""
         assert isinstance(self.part, Cluster)
         return self.part.metadata
 
     @property
     def release(self) -> str:
-        """The release its process was started from; where nobody wrote it down, the one that counts on the host."""
-        return self.seen.started_release or self.host.current
+        """The release its process was started from; where that is not recorded, the current one of the host."""
+        return self.observed.started_release or self.host.current
 
 
-def pairs(part: Part, seen: Mapping[str, ObservedHost]) -> tuple[Pair, ...]:
-    """Every node whose host was seen, in the order of the part."""
-    return tuple(Pair(part, node, seen[node.host.name]) for node in part.nodes if node.host.name in seen)
+def pairs(part: Part, observed: Mapping[str, ObservedHost]) -> tuple[Pair, ...]:
+    """Every node whose host was observed, in the order of the part."""
+    return tuple(Pair(part, node, observed[node.host.name]) for node in part.nodes if node.host.name in observed)

@@ -1,4 +1,4 @@
-"""What must not be done: hosts and disks of another node or cluster, and releases that are too far apart."""
+"""Refusals of a plan: hosts and disks of another node or cluster, and releases of another line."""
 
 from __future__ import annotations
 
@@ -16,22 +16,26 @@ from kcluster.model.observed import ObservedDirectory, ObservedHost
 from kcluster.plan.pairs import Pair
 from kcluster.plan.steps import Refusal
 
-_WORDS = {Kind.ZOOKEEPER: "zookeeper_id", Kind.BROKER: "kafka_broker_id", Kind.CONTROLLER: "kafka_controller_id"}
+_ID_VARIABLES = {Kind.ZOOKEEPER: "zookeeper_id", Kind.BROKER: "kafka_broker_id", Kind.CONTROLLER: "kafka_controller_id"}
 _LINE = re.compile(r"-(\d+\.\d+)(?:\.|$)")
 
 
 def refusals(pairs: Sequence[Pair], cluster_id: str = "") -> tuple[Refusal, ...]:
-    """Every reason not to go on, of all nodes at once; `cluster_id` is what the running cluster says."""
+    """All reasons not to carry out the plan; `cluster_id` is that of the running cluster, if it could be asked."""
     kafka = [pair for pair in pairs if isinstance(pair.part, Cluster)]  # Spark keeps nothing that could be another's
-    usual = cluster_id or _usual_cluster(kafka)
+    expected = cluster_id or _expected_cluster(kafka)
     hosts = {pair.host.name: pair.host for pair in pairs}
-    unready = [refusal for host in hosts.values() for refusal in _preparation(host)]
-    strangers = [refusal for pair in pairs for refusal in _unit(pair)]
-    return (*unready, *strangers, *(refusal for pair in kafka for refusal in (*_release(pair), *_disks(pair, usual))))
+    unprepared = [refusal for host in hosts.values() for refusal in _preparation(host)]
+    foreign_units = [refusal for pair in pairs for refusal in _unit(pair)]
+    return (
+        *unprepared,
+        *foreign_units,
+        *(refusal for pair in kafka for refusal in (*_release(pair), *_disks(pair, expected))),
+    )
 
 
 def _preparation(host: ObservedHost) -> Iterator[Refusal]:
-    """What the role that prepares the host would say."""
+    """The refusal of the role that prepares the host."""
     if host.preparation.refused:
         what, _, advice = host.preparation.refused.partition("\ntry: ")
         yield Refusal(f"{host.name}: {what}", advice)
@@ -40,7 +44,7 @@ def _preparation(host: ObservedHost) -> Iterator[Refusal]:
 def _unit(pair: Pair) -> Iterator[Refusal]:
     """Ids, paths and names of units are the same in all clusters: a wrong address would overwrite another one's."""
     path = paths(pair.node, log4j2=True).unit
-    found = pair.seen.files.get(path)
+    found = pair.observed.files.get(path)
     if found and (owner := other_owner(found.text, pair.part.name)):
         name, host = pair.part.name, pair.host.name
         yield Refusal(
@@ -50,7 +54,7 @@ def _unit(pair: Pair) -> Iterator[Refusal]:
         )
 
 
-def _usual_cluster(pairs: Sequence[Pair]) -> str:
+def _expected_cluster(pairs: Sequence[Pair]) -> str:
     """The cluster id the disks should have: the inventory's; with ZooKeeper the one most brokers have."""
     metadata = pairs[0].metadata if pairs else None
     if metadata is None or not isinstance(metadata, Ensemble):
@@ -64,7 +68,7 @@ def _usual_cluster(pairs: Sequence[Pair]) -> str:
     return ids.most_common(1)[0][0] if ids else ""
 
 
-def _disks(pair: Pair, usual: str) -> Iterator[Refusal]:
+def _disks(pair: Pair, cluster_id: str) -> Iterator[Refusal]:
     first, *_ = (path for path, _ in pair.directories)
     for path, found in pair.directories:
         if found is None:
@@ -75,34 +79,34 @@ def _disks(pair: Pair, usual: str) -> Iterator[Refusal]:
             if found.myid and found.myid != str(pair.node.id):
                 yield _other_id(pair, f"{path}/myid", found.myid)
         elif found.meta:
-            yield from _meta(pair, f"{path}/meta.properties", found, usual)
+            yield from _meta(pair, f"{path}/meta.properties", found, cluster_id)
 
 
 def _metadata_elsewhere(pair: Pair, path: str, first: str) -> Refusal:
-    """Kafka looks for the metadata in the first directory, and does not start when it finds some in another."""
+    """Kafka reads the metadata log from the first directory, and does not start when another one has it."""
     return Refusal(
-        f"{pair.node.name} on {pair.host.name}: {path} holds the cluster's metadata, but {first} is written before it",
-        f"write {path} first in kafka_data_dirs, and new directories after it",
+        f"{pair.node.name} on {pair.host.name}: {path} has the cluster's metadata log, but {first} comes first",
+        f"put {path} first in kafka_data_dirs, and new directories after it",
     )
 
 
-def _meta(pair: Pair, file: str, found: ObservedDirectory, usual: str) -> Iterator[Refusal]:
+def _meta(pair: Pair, file: str, found: ObservedDirectory, expected: str) -> Iterator[Refusal]:
     disks = host_scripts.load("disk_identity")
     identity = disks.identity_of(found.meta)
-    conflicts = disks.conflicts(identity, str(pair.node.id), usual)
+    conflicts = disks.conflicts(identity, str(pair.node.id), expected)
     if "id" in conflicts:
         yield _other_id(pair, file, identity["id"])
     if "cluster_id" in conflicts:
         cluster = identity["cluster_id"]
         yield Refusal(
-            f"{pair.node.name} on {pair.host.name}: {file} belongs to the cluster {cluster}, this one is {usual}",
+            f"{pair.node.name} on {pair.host.name}: {file} belongs to the cluster {cluster}, this one is {expected}",
             "data of another cluster: take the host out of this inventory, or move the directory away by hand",
         )
     elif _with_zookeeper(found) != isinstance(pair.metadata, Ensemble):
         kept, wanted = ("ZooKeeper", "KRaft") if _with_zookeeper(found) else ("KRaft", "ZooKeeper")
         yield Refusal(
             f"{pair.node.name} on {pair.host.name}: {file} was written with {kept}, the inventory asks for {wanted}",
-            f"describe the cluster with {kept}; a change of the metadata's keeper is a migration of its own",
+            f"set up the inventory with {kept}: a migration between ZooKeeper and KRaft is not part of provision",
         )
 
 
@@ -111,21 +115,21 @@ def _with_zookeeper(found: ObservedDirectory) -> bool:
 
 
 def _other_id(pair: Pair, file: str, number: str) -> Refusal:
-    word = _WORDS[pair.node.kind]
+    variable = _ID_VARIABLES[pair.node.kind]
     return Refusal(
         f"{pair.node.name} on {pair.host.name}: {file} says {number}, the inventory says {pair.node.id}",
-        f"set {word}: {number} for {pair.host.name}, or give the host an empty data directory",
+        f"set {variable}: {number} for {pair.host.name}, or give the host an empty data directory",
     )
 
 
 def _release(pair: Pair) -> Iterator[Refusal]:
-    """A patch is a restart; another line changes protocols and formats, which a plain roll cannot take back."""
+    """A patch is a rolling restart; another line changes protocols and formats, which a roll cannot undo."""
     wanted, alive = pair.part.release, pair.running or pair.has_data or _served(pair)
     before, after = _LINE.search(pair.release), _LINE.search(wanted.directory)
     if alive and before and after and before[1] != after[1]:
         yield Refusal(
             f"{pair.node.name} on {pair.host.name} has {pair.release}, the inventory asks for {wanted.directory}",
-            f"set kafka_version to the newest {before[1]}.x; going to another line is an upgrade of its own",
+            f"set kafka_version to the newest {before[1]}.x; an upgrade to another line is not part of provision",
         )
 
 

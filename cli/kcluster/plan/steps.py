@@ -1,4 +1,4 @@
-"""The steps of a plan, in the words that people and programs read."""
+"""The steps of a plan, and how they are shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from kcluster.errors import ExitCode
 from kcluster.model import topic_change
-from kcluster.results import Block, Cell, Result, Tone
+from kcluster.results import Block, Cell, Result, Tone, counted
 
 
 class Action(StrEnum):
@@ -24,7 +24,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True)
 class Change:
-    """One thing on a host that will not be as it was."""
+    """One thing on a host that will change."""
 
     host: str
     action: Action
@@ -39,7 +39,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Start:
-    """A unit that does not run and will."""
+    """A unit that does not run and will be started."""
 
     node: str
     host: str
@@ -48,32 +48,32 @@ class Start:
 
 @dataclass(frozen=True)
 class Restart:
-    """A running unit whose process was started with something else than it should have."""
+    """A running unit whose process was started with another configuration or release than the inventory's."""
 
     node: str
     host: str
     unit: str
     reasons: tuple[str, ...]
     last: str = ""
-    """Why it comes after the others of its kind: "it leads ZooKeeper"."""
+    """Why it comes after the others of its kind: "ZooKeeper leader"."""
 
 
 @dataclass(frozen=True)
 class Dynamic:
-    """A setting that Kafka takes while it runs."""
+    """A change of dynamic config, without a restart."""
 
     node: str
     """The broker; empty for the default of the whole cluster."""
     key: str
     before: str
-    """What counts now; empty where nobody knows."""
+    """The value in effect now; empty where it is unknown."""
     after: str | None
-    """None: a setting made over the wire is taken back, so that the file counts again."""
+    """None: the dynamic config is deleted, so that the file is in effect again."""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why the plan must not be carried out, and the way out."""
+    """Why the plan must not be carried out, and the remedy."""
 
     what: str
     resolution: str
@@ -81,23 +81,23 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Plan(Result):
-    """What it takes to make the hosts what the inventory says."""
+    """The steps that bring hosts and topics to what the inventory says."""
 
     cluster: str
     changes: tuple[Change, ...] = ()
     """Host by host."""
     starts: tuple[Start, ...] = ()
-    """The keepers of the metadata first."""
+    """The metadata quorum first."""
     restarts: tuple[Restart, ...] = ()
     """In the safe order: one at a time, from the first to the last."""
     settings: tuple[Dynamic, ...] = ()
     topics: tuple[topic_change.TopicChange, ...] | None = ()
-    """The steps to the declared topics, in order; None where nobody could say which are there."""
+    """The changes to the declared topics, in order; None where they could not be compared."""
     refused: tuple[Refusal, ...] = ()
     fresh: bool = False
     """Nothing runs and no node has data: everything may start at the same time."""
     notes: tuple[str, ...] = ()
-    """What the plan leaves alone, and what it could not ask."""
+    """What the plan does not change, and what is unknown."""
 
     @property
     def nothing(self) -> bool:
@@ -135,11 +135,11 @@ class Plan(Result):
             nodes = ", ".join(start.node for start in self.starts)
             yield Cell(f"start{', all at the same time' if self.fresh else ''}: {nodes}", Tone.GOOD)
         if self.settings:
-            yield Cell("set while they run:", Tone.WARN)
+            yield Cell("dynamic config, no restart:", Tone.WARN)
         for (key, before, after), where in _by_setting(self.settings).items():
             yield f"  {arrow(key, before, after)} on {', '.join(node or 'the whole cluster' for node in where)}"
         if self.restarts:
-            yield Cell("restart, one at a time, in this order:", Tone.WARN)
+            yield Cell("rolling restart, in this order:", Tone.WARN)
         for number, restart in enumerate(self.restarts, 1):
             last = f" (last, {restart.last})" if restart.last else ""
             yield f"  {number}. {restart.node} on {restart.host}{last}: {'; '.join(restart.reasons)}"
@@ -147,7 +147,7 @@ class Plan(Result):
     def _topics(self) -> Iterator[Block]:
         """What happens to the declared topics, once the cluster is healthy."""
         if self.topics is None:
-            yield Cell("topics: those that are missing will be created, those that are there stay", Tone.WARN)
+            yield Cell("topics: missing ones will be created, existing ones stay as they are", Tone.WARN)
         elif self.topics:
             yield Cell("topics:", Tone.WARN)
             yield from map(_of_topic, self.topics)
@@ -161,7 +161,7 @@ class Plan(Result):
             (len(self.topics or ()), "topic change"),
             (len(self.refused), "refusal"),
         )
-        return ", ".join(f"{number} {what}{'s' if number > 1 else ''}" for number, what in numbers if number)
+        return ", ".join(counted(number, noun) for number, noun in numbers if number)
 
 
 def arrow(key: str, before: str, after: str | None) -> str:

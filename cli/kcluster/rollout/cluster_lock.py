@@ -1,4 +1,4 @@
-"""The lock of a cluster: one run at a time, here and on every host of it, and the second is told who the first is."""
+"""The lock of a cluster: one run at a time, on this machine and on every host; a second one gets its owner."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from kcluster.model.cluster import Cluster
 
 SILENCE = 30.0
-"""Seconds after which a host lets go when it hears nothing of the run: its machine is gone, or the way to it."""
-BEATS = 6
-"""How often a run is heard in that time."""
+"""Seconds without a heartbeat after which a host releases the lock: the control node or the network is down."""
+HEARTBEATS = 6
+"""Heartbeats in that time."""
 ANSWER = 20.0
-"""Seconds in which a host must say whether it is ours."""
-LETTING_GO = 5.0
-"""Seconds in which all hosts should have let go; one that has not does so by itself."""
+"""Seconds in which a host must grant or refuse the lock."""
+RELEASE = 5.0
+"""Seconds in which all hosts should have released the lock; one that has not does so after SILENCE."""
 FOLDER = "/run/lock"
 
 _COMMAND = "python3 -IS -c 'exec(input())'"
@@ -44,9 +44,10 @@ def locked(
     silence: float = SILENCE,
     without: Collection[str] = (),
 ) -> Iterator[Lock]:
-    """Hold a cluster: here, and on each of its hosts when there are connections; all of it or nothing.
+    """Lock a cluster on this machine, and on each of its hosts when there are connections; all of them or none.
 
-    `without` names hosts that this run does not touch: they may be out of reach, but if they answer they are held too.
+    LockedError with the other run's owner when one is taken; never waits for another run. `without` names hosts that
+    this run does not touch: they may be unreachable, but if they answer they are locked too.
     """
     owner = Owner.here(words)
     with _locked_here(cluster.name, owner):
@@ -59,7 +60,7 @@ def locked(
 
 
 class Lock:
-    """What a run holds on the hosts of a cluster, kept by a thread that lets each host hear of the run."""
+    """The lock of a run on the hosts of a cluster, kept by a thread that sends heartbeats to each host."""
 
     def __init__(
         self,
@@ -74,146 +75,146 @@ class Lock:
         self._without = frozenset(without)
         self._names = sorted((host.name for host in cluster.hosts), key=lambda name: name in self._without)
         self._script = _script(cluster.name, owner, silence)
-        self._pause = silence / BEATS
+        self._interval = silence / HEARTBEATS
         self._holders: dict[str, _Holder] = {}
-        self._over = threading.Event()
+        self._released = threading.Event()
 
     def take(self) -> None:
-        """Take every host, the first one alone: of two runs that begin together one gets it, and with it all."""
-        threading.Thread(target=self._beat, name="lock", daemon=True).start()
+        """Lock every host, the first one alone: of two runs that begin together one gets it, and with it all."""
+        threading.Thread(target=self._send_heartbeats, name="lock", daemon=True).start()
         self._take(self._names[:1])
         self._take(self._names[1:])
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """Hosts that are not held any more: their connection broke."""
+        """Hosts whose lock is lost: their connection broke."""
         return tuple(name for name, holder in self._holders.items() if not holder.alive)
 
     def check(self) -> None:
-        """Make sure between two steps that the cluster is still ours; a host that was lost is taken again."""
+        """Lock lost hosts again between two steps; LockedError when another run has taken one meanwhile."""
         self._take(self.lost)
 
     def release(self) -> None:
-        """Let go of every host, and see it happen, so that the next run is not refused because of this one."""
-        self._over.set()
+        """Release every host, and wait for it, so that the next run is not refused because of this one."""
+        self._released.set()
         for holder in self._holders.values():
-            holder.let_go()
-        deadline = time.monotonic() + LETTING_GO
+            holder.release()
+        deadline = time.monotonic() + RELEASE
         for holder in self._holders.values():
             holder.wait(deadline)
 
     def _take(self, names: Sequence[str]) -> None:
         if self._hosts is None:
             return
-        fresh = {name: _Holder(self._hosts, name, self._script) for name in names}
-        self._holders = {**self._holders, **fresh}
+        new = {name: _Holder(self._hosts, name, self._script) for name in names}
+        self._holders = {**self._holders, **new}
         deadline = time.monotonic() + ANSWER
-        found = {name: self._problem(name, holder.answer(deadline)) for name, holder in fresh.items()}
-        if problems := {name: problem for name, problem in found.items() if problem}:
-            raise _worst(problems)
+        answers = {name: self._problem(name, holder.answer(deadline)) for name, holder in new.items()}
+        if problems := {name: problem for name, problem in answers.items() if problem}:
+            raise _joined(problems)
 
     def _problem(self, name: str, answer: Mapping[str, Any] | KclusterError) -> KclusterError | None:
-        """Why a host is not ours."""
+        """Why a host is not locked; None when it is."""
         if isinstance(answer, KclusterError):
             return None if name in self._without and isinstance(answer, UnreachableError) else answer
         if "owner" in answer:
             return locked_error(self._cluster, Owner.of(answer["owner"]), name)
         if "trouble" in answer:
             return ApplyError(
-                f"{name}: the lock of {self._cluster} cannot be taken: {answer['trouble']}; nothing was changed",
-                resolution=f"look there: ls -ld {FOLDER} {FOLDER}/kcluster-*",
+                f"{name}: cannot lock {self._cluster}: {answer['trouble']}; nothing was changed",
+                resolution=f"check the folder and its files: ssh {name} ls -ld {FOLDER} {FOLDER}/kcluster-*",
             )
         return None
 
-    def _beat(self) -> None:
-        while not self._over.wait(self._pause):
+    def _send_heartbeats(self) -> None:
+        while not self._released.wait(self._interval):
             for holder in self._holders.values():
-                holder.beat()
+                holder.send_heartbeat()
 
 
 class _Holder:
-    """The program on one host that has the lock, and the thread that hears it end."""
+    """The program that has the lock on one host, and the thread that waits for its end."""
 
     def __init__(self, hosts: Connections, name: str, script: str) -> None:
         self._hosts = hosts
         self._name = name
         self._script = script
         self._running: RemoteCommand | None = None
-        self._unwanted = False
-        self._said: SimpleQueue[Mapping[str, Any] | BaseException] = SimpleQueue()
+        self._cancelled = False
+        self._answers: SimpleQueue[Mapping[str, Any] | BaseException] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name=f"lock of {name}", daemon=True)
         self._thread.start()
 
     @property
     def alive(self) -> bool:
-        """Whether it runs, as far as is known here."""
+        """Whether the program runs, as far as its connection shows."""
         return self._thread.is_alive()
 
     def answer(self, deadline: float) -> Mapping[str, Any] | KclusterError:
-        """What it says first."""
+        """Its first answer, or why there is none by the deadline."""
         try:
-            said = self._said.get(timeout=max(0.0, deadline - time.monotonic()))
+            answer = self._answers.get(timeout=max(0.0, deadline - time.monotonic()))
         except Empty:
             return UnreachableError(
-                f"{self._name}: does not say within {ANSWER:g} s whether another run holds it",
-                resolution=f"look what the host is busy with: kcluster exec -i INV {self._name} -- top -bn1",
+                f"{self._name}: no answer about its lock within {ANSWER:g} s",
+                resolution=f"check the load of the host: kcluster exec -i INV {self._name} -- top -bn1",
             )
-        if isinstance(said, BaseException) and not isinstance(said, KclusterError):
-            raise said
-        return said
+        if isinstance(answer, BaseException) and not isinstance(answer, KclusterError):
+            raise answer
+        return answer
 
-    def beat(self) -> None:
-        """Let it hear of us."""
+    def send_heartbeat(self) -> None:
+        """Show the program that this run is alive."""
         if self._running and self.alive:
-            with suppress(KclusterError):  # a broken connection ends the thread, and that is looked at
+            with suppress(KclusterError):  # a broken connection ends the thread, which `alive` shows
                 self._running.write("\n")
 
-    def let_go(self) -> None:
-        """Ask it to end; `wait` sees whether it did."""
-        self._unwanted = True
+    def release(self) -> None:
+        """Ask the program to end; `wait` waits for it."""
+        self._cancelled = True
         if self._running and self.alive:
             with suppress(KclusterError):
                 self._running.finish()
 
     def wait(self, deadline: float) -> None:
-        """Wait until it has ended."""
+        """Block until the program has ended, at most until the deadline."""
         self._thread.join(max(0.0, deadline - time.monotonic()))
 
     def _work(self) -> None:
         try:
             with self._hosts.start(self._name, _COMMAND, become=True) as running:
                 self._running = running
-                if not self._unwanted:
-                    self._said.put(self._listen(running))
+                if not self._cancelled:
+                    self._answers.put(self._listen(running))
         except BaseException as problem:  # handed over to the thread that waits
-            self._said.put(problem)
+            self._answers.put(problem)
 
     def _listen(self, running: RemoteCommand) -> KclusterError:
-        """Hand over each answer until there are no more; then why it ended, which counts when it never answered."""
+        """Queue each answer until the program ends; then why it ended, which counts when it never answered."""
         running.write(self._script)
         errors = []
-        for piece in running.lines():
-            if piece.error:
-                errors.append(piece.text)
-            elif piece.text.startswith("{"):  # a login may greet with lines before
-                self._said.put(json.loads(piece.text))
+        for chunk in running.lines():
+            if chunk.error:
+                errors.append(chunk.text)
+            elif chunk.text.startswith("{"):  # a login may greet with lines before
+                self._answers.put(json.loads(chunk.text))
         if running.code == _NO_PYTHON:
-            way_out = f"ssh {self._name} sudo apt-get install -y python3-minimal"
-            return RefusedError(f"{self._name} has no python3", resolution=way_out)
+            install = f"ssh {self._name} sudo apt-get install -y python3-minimal"
+            return RefusedError(f"{self._name} has no python3", resolution=install)
         return RefusedError(
-            f"{self._name}: the program that holds the lock ended with {running.code}",
+            f"{self._name}: the lock program ended with code {running.code}",
             details="\n".join(errors),
             resolution=f"ssh {self._name} python3 --version; it has to be 3.8 or newer",
         )
 
 
 def locked_error(cluster: str, owner: Owner, where: str) -> LockedError:
-    """The error that names who works on a cluster."""
+    """The error for a cluster that another run has locked; `where` is this machine or a host."""
     return LockedError(
         f"another kcluster run works on {cluster}: {owner.user}@{owner.machine} (pid {owner.pid})"
         f" since {_clock(owner.since)}: {owner.command}",
-        details=f"it holds {where}",
-        resolution=f"wait for it to end; a run that died lets go within {SILENCE:g} s",
+        details=f"its lock is on {where}",
+        resolution=f"wait for it to end; the lock of a run that died expires within {SILENCE:g} s",
     )
 
 
@@ -242,16 +243,16 @@ def _script(cluster: str, owner: Owner, silence: float) -> str:
     return f"exec({host_scripts.program('hold_lock', asked)!a})\n"
 
 
-def _worst(problems: Mapping[str, KclusterError]) -> KclusterError:
-    """The one to tell: first of all who works on the cluster; the others in its details."""
-    every = list(problems.values())
-    first = next((problem for problem in every if isinstance(problem, LockedError)), every[0])
-    others = [problem.message for problem in every if problem is not first]
+def _joined(problems: Mapping[str, KclusterError]) -> KclusterError:
+    """The problems of all hosts as one error: a run that has the lock first, the others in its details."""
+    errors = list(problems.values())
+    first = next((problem for problem in errors if isinstance(problem, LockedError)), errors[0])
+    others = [problem.message for problem in errors if problem is not first]
     details = "\n".join([*first.details.splitlines(), *dict.fromkeys(others)])
     from kcluster.clients.ssh import ways_out
 
-    way = next(way for name, way in ways_out(problems).items() if problems[name] is first)
-    return type(first)(first.message, details=details, resolution=way)
+    remedy = next(remedy for name, remedy in ways_out(problems).items() if problems[name] is first)
+    return type(first)(first.message, details=details, resolution=remedy)
 
 
 def _clock(since: str) -> str:

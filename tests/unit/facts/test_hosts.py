@@ -89,10 +89,10 @@ def test_a_host_without_python_says_how_to_get_it() -> None:
 
 
 @pytest.mark.parametrize("answer", [CommandResult(1, "", "SyntaxError: invalid syntax"), CommandResult(0, "", "")])
-def test_a_host_whose_python_fails_is_told_with_its_words(answer: CommandResult) -> None:
+def test_a_host_whose_python_fails_is_an_error_with_its_output(answer: CommandResult) -> None:
     problem = look(answer)
     assert isinstance(problem, RefusedError)
-    assert "h1 cannot be looked at" in problem.message
+    assert "h1 cannot be inspected" in problem.message
     assert problem.details == answer.stderr
 
 

@@ -60,7 +60,7 @@ def test_a_worker_serves_when_the_master_that_leads_says_so(engine: SparkCluster
     says(pages[0], "STANDBY", h3="ALIVE")  # it led before
     says(pages[1], "ALIVE", h2="ALIVE", h3="DEAD")
     assert "spark-worker-h3" not in spark_masters.roles(engine)
-    assert missing(engine) == ["the Spark master that leads does not know spark-worker-h3 yet"]
+    assert missing(engine) == ["spark-worker-h3 is not registered with the leading Spark master yet"]
 
 
 def test_a_master_that_does_not_answer_is_named_and_does_not_hide_the_others(

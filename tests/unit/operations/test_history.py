@@ -52,7 +52,7 @@ def test_runs_are_listed_oldest_first_and_only_the_newest_are_shown(capsys: pyte
     assert rows[0].split() == ["RUN", "WHEN", "WHO", "COMMAND", "OUTCOME", "TOOK"]
     assert [row.split()[0] for row in rows[1:]] == ["1", "2", "3"]
     assert "kcluster provision -i staging --yes  failed" in rows[2]
-    assert cli(capsys, "--last", "1")[1].splitlines()[-1] == "2 older: add --last 3"
+    assert cli(capsys, "--last", "1")[1].splitlines()[-1] == "2 older runs not shown: add --last 3"
     data = json.loads(cli(capsys, "--last", "2", "-o", "json")[1])
     assert [(run["number"], run["outcome"], run["exit_code"]) for run in data["runs"]] == [
         (2, "failed", 4),

@@ -49,14 +49,14 @@ def test_a_cluster_on_this_machine_is_sent_to_up(tmp_path: Path) -> None:
     assert "kcluster up" in caught.value.resolution
 
 
-def test_the_one_host_that_does_not_say_is_told_in_its_own_words() -> None:
+def test_the_error_of_a_single_host_is_raised_as_it_is() -> None:
     problem = UnreachableError("h2 does not answer", resolution="is it on?")
     with pytest.raises(UnreachableError) as caught:
         operation.answers_of_all({"h1": ObservedHost("h1"), "h2": problem})
     assert caught.value is problem
 
 
-def test_all_hosts_that_do_not_say_are_named_at_once_and_unreachable_counts_most() -> None:
+def test_all_hosts_without_an_answer_are_named_at_once_and_unreachable_decides_the_exit_code() -> None:
     answers = {
         "h1": RefusedError("h1 has no python3", details="sh: not found", resolution="install it"),
         "h2": UnreachableError("h2 does not answer", resolution="is it on?"),
@@ -64,7 +64,7 @@ def test_all_hosts_that_do_not_say_are_named_at_once_and_unreachable_counts_most
     }
     with pytest.raises(UnreachableError) as caught:
         operation.answers_of_all(answers)
-    assert caught.value.message == "2 of 3 hosts do not say how they are: h1, h2"
+    assert caught.value.message == "2 of 3 hosts cannot be inspected: h1, h2"
     assert caught.value.details.splitlines() == [
         "h1 has no python3",
         "  sh: not found",
@@ -83,8 +83,8 @@ def test_all_hosts_that_do_not_say_are_named_at_once_and_unreachable_counts_most
         ({"controller-3001": "follower", "controller-3002": "leader"}, Roles(controller="controller-3002")),
     ],
 )
-def test_those_in_charge_are_known_by_what_they_are_in_the_cluster(told: dict[str, str], expected: Roles) -> None:
-    assert operation.in_charge(told) == expected
+def test_leaders_and_controllers_go_last(told: dict[str, str], expected: Roles) -> None:
+    assert operation.last_nodes(told) == expected
 
 
 def test_bare_hosts_are_planned_without_a_question_to_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_bare_hosts_are_planned_without_a_question_to_the_cluster(monkeypatch: p
     assert asked == []
 
 
-def test_what_brokers_were_told_while_they_run_is_part_of_what_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dynamic_config_of_brokers_is_observed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {node.name: "" for node in nodes})
     monkeypatch.setattr(brokers, "overrides", lambda kafka, asked, within: {1: {"min.insync.replicas": "1"}, 2: {}})
     found = operation.of(OLD, running(OLD), NOBODY)
@@ -102,7 +102,7 @@ def test_what_brokers_were_told_while_they_run_is_part_of_what_is_seen(monkeypat
     assert found.notes == ()
 
 
-def test_a_broker_that_cannot_be_asked_is_planned_by_its_files_and_that_is_said(
+def test_a_broker_with_unknown_dynamic_config_is_planned_by_its_files_with_a_note(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refuse(kafka: Kafka, asked: list[int], within: float) -> dict[int, dict[str, str]]:
@@ -112,7 +112,7 @@ def test_a_broker_that_cannot_be_asked_is_planned_by_its_files_and_that_is_said(
     monkeypatch.setattr(brokers, "overrides", refuse)
     found = operation.of(OLD, running(OLD), NOBODY)
     assert found.nothing
-    assert found.notes[0] == "what broker-1 was told while it runs is not known: no permission"
+    assert found.notes[0] == "dynamic config of broker-1 is unknown: no permission"
 
 
 def behind_a_login(*more: Listener) -> Cluster:
@@ -147,7 +147,7 @@ def test_brokers_that_no_client_of_the_inventory_can_ask_are_named_once_and_told
     found = operation.of(changed(cluster, num_io_threads="12"), seen, NOBODY)
     assert found.nothing
     assert found.notes[0] == "num.io.threads 8 -> 12 on broker-1 waits until the broker can be asked, or is restarted"
-    assert found.notes[1].startswith("what broker-1 was told while it runs is not known: it has no listener for PLAINT")
+    assert found.notes[1].startswith("dynamic config of broker-1 is unknown: it has no listener for PLAINT")
 
 
 DECLARED = replace(OLD, topics=(Topic("orders", 3, 3, {"retention.ms": "1"}), Topic("made", 1, 1)))
@@ -178,7 +178,7 @@ def test_topics_that_differ_are_something_to_do_and_shown(monkeypatch: pytest.Mo
     assert found.data()["topics"][1] == {**asdict(KEPT)}
 
 
-def test_what_no_step_can_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_declared_change_that_topics_do_not_allow_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     serving(monkeypatch)
     orders = TopicState(
         "orders", tuple(Partition(n, 1, (1, 2), (1, 2)) for n in range(5)), {"cleanup.policy": "compact"}
@@ -189,8 +189,8 @@ def test_what_no_step_can_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None
     found = operation.of(replace(DECLARED, topics=(Topic("orders", 3, 3), Topic("made", 1, 1))), running(OLD), NOBODY)
     assert found.nothing
     assert found.notes == (
-        "topic orders: partitions stays 5, declared is 3: partitions only grow",
-        "topic orders: replication factor stays 2, declared is 3: changing it moves data: that is a reassignment",
+        "topic orders: partitions stays 5, declared 3: partitions only grow",
+        "topic orders: replication factor stays 2, declared 3: changing it moves data: that is a reassignment",
     )
 
 
@@ -203,7 +203,7 @@ def test_on_bare_hosts_all_declared_topics_are_shown_without_a_question() -> Non
     ]
 
 
-def test_topics_that_nobody_can_compare_are_said_and_hold_up_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_topics_that_cannot_be_compared_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     def silent(kafka: Kafka, asked: list[int], within: float) -> dict[int, dict[str, str]]:
         raise UnreachableError("no broker answers at 127.0.0.1:1")
 
@@ -213,7 +213,7 @@ def test_topics_that_nobody_can_compare_are_said_and_hold_up_nothing(monkeypatch
     found = operation.of(DECLARED, running(OLD), NOBODY)
     assert found.nothing
     assert found.data()["topics"] is None
-    assert found.notes[-1] == "the declared topics could not be compared: no broker answers"
+    assert found.notes[-1] == "declared topics cannot be compared: no broker answers"
 
 
 def test_a_run_on_some_hosts_leaves_topics_out(monkeypatch: pytest.MonkeyPatch) -> None:

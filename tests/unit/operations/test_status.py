@@ -9,7 +9,7 @@ from kcluster.clients.processes import Process
 from kcluster.clients.wire import NodeIdentity, QuorumState
 from kcluster.config import file_paths
 from kcluster.errors import ExitCode, UnreachableError
-from kcluster.facts.node_roles import decided
+from kcluster.facts.node_roles import roles_of
 from kcluster.local import topology
 from kcluster.local.cluster_record import ClusterRecord, StartedProcess, UpOrigin
 from kcluster.local.up_request import cluster_dir
@@ -84,7 +84,7 @@ def states(found: ClusterStatus) -> dict[str, str]:
     return {node.node: node.state for node in found.nodes}
 
 
-def test_on_hosts_all_nodes_that_run_and_serve_are_a_yes():
+def test_on_hosts_status_is_done_when_all_nodes_run_and_serve():
     found = of(ZOOKEEPER, [seen()], everyone(), "-i inv")
     assert (set(states(found).values()), found.exit_code) == ({"running"}, ExitCode.DONE)
     assert found.nodes[0].uptime_seconds == 61
@@ -101,7 +101,7 @@ def test_on_hosts_all_nodes_that_run_and_serve_are_a_yes():
         (ObservedUnit("deactivating"), "stopping", "health --wait 120s"),
     ],
 )
-def test_a_unit_that_does_not_run_is_a_no_in_our_words_with_its_own_way_out(unit, word, way):
+def test_a_unit_that_does_not_run_exits_with_no_and_its_remedy(unit, word, way):
     found = of(ZOOKEEPER, [seen(broker_2=unit)], everyone(), "-i inv")
     assert (states(found)["broker-2"], found.exit_code) == (word, ExitCode.NO)
     said = list(found.view())[-1]
@@ -116,7 +116,7 @@ def test_a_process_that_does_not_answer_is_not_yet_running():
     assert any("no answer at " in str(row) for row in next(iter(found.view())).rows)
 
 
-def test_an_unreachable_host_is_a_row_among_the_others_and_told_with_its_way_out():
+def test_an_unreachable_host_is_a_row_with_its_remedy():
     host = HOSTS["broker-2"]
     answers = {**seen(), host: UnreachableError(f"{host}: no route to host", resolution="switch it on")}
     found = of(ZOOKEEPER, [answers], everyone(), "-i inv")
@@ -127,33 +127,33 @@ def test_an_unreachable_host_is_a_row_among_the_others_and_told_with_its_way_out
     assert f"{host}: no route to host" in [getattr(block, "text", "") for block in found.view()]
 
 
-def test_only_what_a_running_process_cannot_be_told_needs_a_restart():
+def test_dynamic_config_needs_no_restart():
     node = OLD.brokers[0]
-    assert not running_plan.pending(Pair(OLD, node, running(OLD)["h1"]))
+    assert not running_plan.pending_restart(Pair(OLD, node, running(OLD)["h1"]))
     path = file_paths.paths(node, log4j2=False).config
 
     def lying(line: str) -> tuple[str, ...]:
         seen = node_seen(OLD, node)
         file = seen.files[path]
         files = {**seen.files, path: replace(file, text=f"{file.text}{line}\n")}
-        return running_plan.pending(Pair(OLD, node, altered(running(OLD), "h1", node.name, files=files)["h1"]))
+        return running_plan.pending_restart(Pair(OLD, node, altered(running(OLD), "h1", node.name, files=files)["h1"]))
 
     assert lying("# by hand") == ()
     assert lying("log.retention.bytes=1000000") == (), "the broker takes it while it runs"
     assert lying("log.cleaner.threads=2") == ("log.cleaner.threads 1 -> 2",), "it may run out of memory over it"
     assert lying("queued.max.requests=600") == ("queued.max.requests 500 -> 600",)
     other = replace(running(OLD)["h1"], current="kafka_2.13-3.9.1")
-    assert running_plan.pending(Pair(OLD, node, other)) == ("release kafka_2.13-3.9.2 -> kafka_2.13-3.9.1",)
+    assert running_plan.pending_restart(Pair(OLD, node, other)) == ("release kafka_2.13-3.9.2 -> kafka_2.13-3.9.1",)
 
 
 def test_with_zookeeper_one_registered_broker_is_the_controller():
     identity = NodeIdentity("id", 2, frozenset((1, 2)))
     told = {"zookeeper-1": "leader", "broker-1": identity, "broker-2": identity, "broker-3": identity}
-    assert decided(ZOOKEEPER, told) == {"zookeeper-1": "leader", "broker-1": "", "broker-2": "controller"}
+    assert roles_of(ZOOKEEPER, told) == {"zookeeper-1": "leader", "broker-1": "", "broker-2": "controller"}
 
 
 def test_a_broker_whose_listener_asks_for_credentials_serves_when_its_door_is_open():
-    assert decided(ZOOKEEPER, {"broker-1": ""}) == {"broker-1": ""}
+    assert roles_of(ZOOKEEPER, {"broker-1": ""}) == {"broker-1": ""}
 
 
 def test_with_kraft_the_leader_of_the_quorum_tells_who_follows():
@@ -163,7 +163,7 @@ def test_with_kraft_the_leader_of_the_quorum_tells_who_follows():
         leads.name: QuorumState(leads.id, 3, 10, (), ()),
         "broker-1": NodeIdentity("i", 1, frozenset((1,))),
     }
-    assert decided(KRAFT, told) == {first.name: "follower", leads.name: "leader", "broker-1": ""}
+    assert roles_of(KRAFT, told) == {first.name: "follower", leads.name: "leader", "broker-1": ""}
 
 
 def test_spark_has_no_ids_and_a_worker_that_nobody_knows_is_not_yet_running():
@@ -179,12 +179,12 @@ def test_spark_has_no_ids_and_a_worker_that_nobody_knows_is_not_yet_running():
     found = of(SPARKED, [kafka, spark], roles, "-i inv")
     assert (found.exit_code, found.spark) == (ExitCode.DONE, SPARKED.engine.release.version)
     assert {node.id for node in found.nodes if node.kind.startswith("spark")} == {None}
-    assert f"Kafka 3.9.2 and Spark {found.spark}, 10 of 10 nodes run" in str(list(found.view())[-1])
+    assert f"Kafka 3.9.2 and Spark {found.spark}, 10 of 10 nodes running" in str(list(found.view())[-1])
 
     del roles["spark-worker-h3"]
     waiting = of(SPARKED, [kafka, spark], roles, "-i inv")
     assert (states(waiting)["spark-worker-h3"], waiting.exit_code) == ("starting", ExitCode.NO)
-    assert "no master that leads knows it" in str(next(iter(waiting.view())).rows)
+    assert "not registered with a leading master" in str(next(iter(waiting.view())).rows)
     away = {**spark, "h3": UnreachableError("h3: no route to host")}
     lost = of(SPARKED, [{**kafka, "h3": away["h3"]}, away], roles, "-i inv")
     assert (states(lost)["spark-worker-h3"], lost.exit_code) == ("unreachable", ExitCode.UNREACHABLE)

@@ -36,7 +36,7 @@ START = (Start("broker-1", "h1", "kafka"),)
         (Plan("demo", topics=None), [], [MADE, SET]),  # nobody could be asked, and nobody was
     ],
 )
-def test_only_the_steps_that_were_shown_are_made_and_the_others_are_told(
+def test_only_the_topic_changes_of_the_plan_are_made_and_the_others_are_reported(
     plan: Plan, made: list[TopicChange], left: list[TopicChange], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KCLUSTER_HOME", str(tmp_path))
@@ -55,4 +55,4 @@ def test_only_the_steps_that_were_shown_are_made_and_the_others_are_told(
         phases = Phases(said, journal)
         proof = verify.verify(cluster, Kafka("127.0.0.1:1"), plan, phases, whole=True, smoke_too=False)
     assert (done, proof.topics) == (made, len(made))
-    assert said.lines == [f"left for the next run, which asks first: {step.words}" for step in left]
+    assert said.lines == [f"not in the confirmed plan, left for the next run: {step.words}" for step in left]

@@ -28,14 +28,14 @@ from tests.unit.plan.observed_hosts import (
 
 
 @pytest.mark.parametrize("cluster", [OLD, NEW])
-def test_hosts_that_are_as_the_inventory_says_need_nothing(cluster: Cluster) -> None:
+def test_hosts_that_match_the_inventory_have_no_changes(cluster: Cluster) -> None:
     found = plan(cluster, running(cluster))
     assert found.nothing
     assert text_of(found) == "demo: nothing to do: every host is as the inventory says"
     assert found.data()["nothing"] is True
 
 
-def test_bare_hosts_get_everything_and_start_at_the_same_time_the_keepers_first() -> None:
+def test_bare_hosts_get_everything_and_start_at_the_same_time_metadata_quorum_first() -> None:
     found = plan(OLD, bare(OLD))
     assert found.fresh
     assert [start.node for start in found.starts][:4] == ["zookeeper-1", "zookeeper-2", "zookeeper-3", "broker-1"]
@@ -94,7 +94,7 @@ def test_a_changed_file_is_shown_as_a_diff() -> None:
     assert "      +num.io.threads=12" in text_of(found)
 
 
-def test_a_secret_never_shows_neither_the_old_nor_the_new() -> None:
+def test_a_secret_is_hidden_on_both_sides_of_a_diff() -> None:
     old, new = (changed(OLD, ssl_key_password=word) for word in ("opensesame", "hushhush"))
     found = plan(new, running(old))
     (first, *_) = found.changes
@@ -103,7 +103,7 @@ def test_a_secret_never_shows_neither_the_old_nor_the_new() -> None:
     assert not any(word in f"{found.data()}{text_of(found)}" for word in ("opensesame", "hushhush"))
 
 
-def test_a_secret_in_the_environment_never_shows() -> None:
+def test_a_secret_in_the_environment_is_hidden() -> None:
     old, new = (with_environment(OLD, KAFKA_OPTS=f"-Dkey.password={word} -Dx=1") for word in ("sesame", "hush"))
     found = plan(new, running(old))
     assert reasons(found)["broker-1"] == "KAFKA_OPTS (a secret changes)"
@@ -143,7 +143,7 @@ def test_a_unit_that_does_not_start_with_its_host_is_enabled() -> None:
     assert (change.host, change.action, change.what) == ("h2", Action.ENABLE, "zookeeper.service")
 
 
-def test_only_hosts_that_were_seen_are_planned() -> None:
+def test_only_observed_hosts_are_planned() -> None:
     found = plan(OLD, {"h2": bare(OLD)["h2"]})
     assert {start.node for start in found.starts} == {"zookeeper-2", "broker-2"}
     assert {change.host for change in found.changes} == {"h2"}
@@ -152,14 +152,14 @@ def test_only_hosts_that_were_seen_are_planned() -> None:
 @pytest.mark.parametrize(
     ("java", "cluster", "needed"),
     [
-        ("", OLD, "Java 11 or newer (there is none; "),
-        ("1.8.0_292", OLD, "Java 11 or newer (there is 1.8.0_292; "),
-        ("11.0.2", NEW, "Java 17 or newer (there is 11.0.2; "),
+        ("", OLD, "Java 11 or newer (found none; "),
+        ("1.8.0_292", OLD, "Java 11 or newer (found 1.8.0_292; "),
+        ("11.0.2", NEW, "Java 17 or newer (found 11.0.2; "),
         ("11.0.2", OLD, ""),
         ("21", NEW, ""),
     ],
 )
-def test_java_that_is_missing_or_too_old_is_named_with_the_word_that_installs_it(
+def test_java_that_is_missing_or_too_old_is_named_with_the_variable_that_installs_it(
     java: str, cluster: Cluster, needed: str
 ) -> None:
     seen = running(cluster)

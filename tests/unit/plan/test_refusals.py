@@ -82,7 +82,7 @@ def test_hosts_that_never_served_may_get_another_line() -> None:
             BROKERS[0],
             {"meta": {"version": "1", "node.id": "1", "cluster.id": ID}},
             "/var/lib/kafka/meta.properties was written with KRaft, the inventory asks for ZooKeeper",
-            "describe the cluster with KRaft",
+            "set up the inventory with KRaft",
         ),
     ],
 )
@@ -100,10 +100,8 @@ def test_metadata_must_stay_in_the_first_directory() -> None:
     wider = replace(NEW, brokers=tuple(replace(one, data_dirs=both) for one in NEW.brokers))
     seen = altered(running(NEW), "h1", "broker-1", directories=disks(NEW, BROKERS[0], metadata=True))
     (refusal,) = plan(wider, seen).refused
-    assert (
-        refusal.what == "broker-1 on h1: /var/lib/kafka holds the cluster's metadata, but /data/0 is written before it"
-    )
-    assert "write /var/lib/kafka first in kafka_data_dirs" in refusal.resolution
+    assert refusal.what == "broker-1 on h1: /var/lib/kafka has the cluster's metadata log, but /data/0 comes first"
+    assert "put /var/lib/kafka first in kafka_data_dirs" in refusal.resolution
     added = replace(NEW, brokers=tuple(replace(one, data_dirs=both[::-1]) for one in NEW.brokers))
     assert not plan(added, seen).refused
 
@@ -130,7 +128,7 @@ def test_a_host_that_cannot_be_prepared_is_refused_once() -> None:
     assert refusal == Refusal("h2: /opt/kafka is there and is not a directory", "move it away")
 
 
-def test_every_refusal_is_told_at_once_and_ends_with_no() -> None:
+def test_all_refusals_are_listed_at_once_and_exit_with_no() -> None:
     seen = running(OLD)
     for one in SERVERS[:2]:
         seen = altered(seen, one.host.name, one.name, directories=disks(OLD, one, myid="7"))

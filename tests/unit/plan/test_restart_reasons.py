@@ -115,7 +115,7 @@ def test_the_leader_of_zookeeper_and_the_controller_go_last_of_their_kind() -> N
         *("zookeeper-2", "zookeeper-3", "zookeeper-1"),
         *("broker-1", "broker-3", "broker-2"),
     ]
-    assert "3. zookeeper-1 on h1 (last, it leads ZooKeeper): KAFKA_HEAP_OPTS" in text_of(found)
+    assert "3. zookeeper-1 on h1 (last, ZooKeeper leader): KAFKA_HEAP_OPTS" in text_of(found)
 
 
 def test_with_kraft_the_active_controller_goes_last_of_the_controllers_and_before_the_brokers() -> None:
@@ -143,4 +143,4 @@ def test_a_process_that_runs_without_its_configuration_is_restarted() -> None:
     path = paths(BROKERS[0], log4j2=False).config
     files = {other: file for other, file in found.files.items() if other != path}
     result = plan(OLD, altered(running(OLD), "h1", "broker-1", files=files, started_with={}))
-    assert reasons(result) == {"broker-1": f"it was started without {path}"}
+    assert reasons(result) == {"broker-1": f"started without {path}"}

@@ -21,7 +21,7 @@ from tests.unit.plan.observed_hosts import (
 )
 
 
-def test_a_property_that_kafka_takes_while_it_runs_makes_no_restart() -> None:
+def test_a_dynamic_property_needs_no_restart() -> None:
     found = plan(changed(OLD, num_io_threads="12"), running(OLD))
     assert not found.restarts
     assert found.settings == tuple(Dynamic(f"broker-{number}", "num.io.threads", "8", "12") for number in (1, 2, 3))
@@ -40,7 +40,7 @@ def test_threads_that_grow_beyond_their_double_need_a_restart() -> None:
     assert reasons(found)["broker-2"] == "num.io.threads 8 -> 17"
 
 
-def test_a_setting_that_was_told_already_is_not_told_again() -> None:
+def test_dynamic_config_that_is_set_already_is_not_set_again() -> None:
     wanted = changed(OLD, num_io_threads="12")
     seen = running(wanted)
     for one in OLD.brokers:  # the process runs since before the change, and was told
@@ -56,7 +56,7 @@ def test_an_override_that_would_outrank_the_file_is_brought_in_line() -> None:
     assert not found.restarts
 
 
-def test_an_override_of_what_the_file_decides_is_taken_back() -> None:
+def test_an_override_of_a_static_property_is_deleted() -> None:
     seen = altered(running(OLD), "h1", "broker-1", overrides={"advertised.listeners": "INTERNAL://old:9092"})
     assert plan(OLD, seen).settings == (Dynamic("broker-1", "advertised.listeners", "INTERNAL://old:9092", None),)
 
@@ -72,36 +72,36 @@ def of_hosts(seen: Mapping[str, ObservedHost], *names: str) -> dict[str, Observe
     return {name: seen[name] for name in names}
 
 
-def test_a_run_on_some_hosts_tells_only_the_brokers_there() -> None:
+def test_a_run_on_some_hosts_sets_only_the_brokers_there() -> None:
     found = plan(changed(OLD, min_insync_replicas="1"), of_hosts(running(OLD), "h1", "h2"))
     assert found.settings == tuple(Dynamic(f"broker-{number}", "min.insync.replicas", "2", "1") for number in (1, 2))
 
 
-def test_what_brokers_must_share_is_left_by_a_run_on_some_hosts() -> None:
+def test_cluster_wide_config_is_not_set_by_a_run_on_some_hosts() -> None:
     wanted, seen = changed(NEW, min_insync_replicas="1"), of_hosts(running(NEW), "h1")
     found = plan(wanted, seen)
     assert found.settings == ()
     assert found.notes == (
-        "min.insync.replicas 2 -> 1 on broker-1 is left: all brokers of the cluster take it at once, in a run without "
-        "--limit and with one value for all of them",
+        "min.insync.replicas 2 -> 1 on broker-1 is not set: it can only be set for the whole cluster; run without "
+        "--limit, with one value for all brokers",
     )
     assert not plan(wanted, running(NEW)).settings[0].node
 
 
-def test_what_brokers_must_share_is_left_while_they_shall_have_different_values() -> None:
+def test_cluster_wide_config_is_not_set_while_brokers_have_different_values() -> None:
     one = changed(NEW, min_insync_replicas="1").brokers[0]
     found = plan(replace(NEW, brokers=(one, *NEW.brokers[1:])), running(NEW))
     assert found.settings == ()
     assert len(found.notes) == 1
 
 
-def test_a_stopped_broker_of_the_same_mind_does_not_stand_in_the_way_of_the_whole_cluster() -> None:
+def test_a_stopped_broker_with_the_same_value_does_not_prevent_cluster_wide_config() -> None:
     seen = altered(running(OLD), "h3", "broker-3", unit=ObservedUnit("inactive", enabled=True))
     found = plan(changed(OLD, min_insync_replicas="1"), seen)
     assert found.settings == (Dynamic("", "min.insync.replicas", "2", "1"),)
 
 
-def test_a_broker_that_could_not_be_asked_is_not_told_the_same_for_ever() -> None:
+def test_a_broker_with_unknown_config_does_not_get_the_same_config_in_every_run() -> None:
     wanted = changed(OLD, num_io_threads="12")
     before = node_seen(OLD, BROKERS[0]).started_with
     seen = altered(running(wanted), "h1", "broker-1", started_with=before, overrides=None)
@@ -118,7 +118,7 @@ def test_listeners_need_a_restart_though_kafka_calls_them_dynamic() -> None:
     assert "listeners INTERNAL://:9092 -> INTERNAL://:9192" in reasons(found)["broker-1"]
 
 
-def test_a_setting_that_leaves_the_inventory_is_taken_back_from_a_broker_that_was_told() -> None:
+def test_dynamic_config_that_leaves_the_inventory_is_deleted() -> None:
     seen = running(changed(OLD, num_io_threads="12"))
     before = node_seen(OLD, BROKERS[0]).started_with
     seen = altered(seen, "h1", "broker-1", started_with=before, overrides={"num.io.threads": "12"})
@@ -128,10 +128,10 @@ def test_a_setting_that_leaves_the_inventory_is_taken_back_from_a_broker_that_wa
     assert "num.io.threads 12 -> (as in the file) on broker-1" in text_of(found)
 
 
-def test_what_somebody_else_told_a_broker_is_left_alone_and_said() -> None:
+def test_dynamic_config_that_is_not_in_the_inventory_is_left_and_noted() -> None:
     seen = altered(running(OLD), "h1", "broker-1", overrides={"leader.replication.throttled.rate": "1000"})
     found = plan(OLD, seen)
     assert found.nothing
-    said = "broker-1 was told leader.replication.throttled.rate=1000 while it runs; the inventory does not say it"
+    said = "broker-1 has dynamic config leader.replication.throttled.rate=1000 that is not in the inventory"
     assert found.notes == (said,)
     assert said in text_of(found)

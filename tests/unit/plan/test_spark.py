@@ -107,7 +107,7 @@ def test_beside_kafka_that_runs_spark_is_planned_alone_and_both_make_one_plan() 
     assert not found.fresh
 
 
-def test_what_kafka_and_spark_both_want_of_a_host_is_told_once() -> None:
+def test_a_change_that_kafka_and_spark_both_need_is_planned_once() -> None:
     cluster = replace(OLD, engine=ENGINE)
     found = planning.joined([plan(cluster, bare_kafka(cluster)), of(ENGINE, bare(ENGINE))])
     kernel = [change.host for change in found.changes if change.what == "kernel vm.swappiness"]
@@ -123,7 +123,7 @@ def test_a_property_of_workers_restarts_workers_and_names_it() -> None:
     assert not found.settings
 
 
-def test_another_secret_restarts_every_daemon_and_is_shown_nowhere() -> None:
+def test_another_secret_restarts_every_daemon_and_is_hidden() -> None:
     found = of(replace(ENGINE, secret="hush"), running(ENGINE))
     assert reasons(found) == {node.name: "spark.authenticate.secret (a secret changes)" for node in ENGINE.nodes}
     said = f"{found.data()}{text_of(found)}"
@@ -146,7 +146,7 @@ def test_masters_go_before_workers_and_the_one_that_leads_goes_last_of_them() ->
     found = of(ENGINE, seen, leader="spark-master-h1")
     assert [(restart.node, restart.last) for restart in found.restarts] == [
         ("spark-master-h2", ""),
-        ("spark-master-h1", "it leads Spark"),
+        ("spark-master-h1", "leading Spark master"),
         ("spark-worker-h2", ""),
         ("spark-worker-s1", ""),
     ]
@@ -164,7 +164,7 @@ def test_a_daemon_that_does_not_run_is_started_and_one_that_does_not_start_with_
 def test_a_java_that_kafka_could_use_is_too_old_for_spark() -> None:
     seen = running(ENGINE)
     found = of(ENGINE, {**seen, "s1": replace(seen["s1"], java="11.0.2")})
-    assert "Java 17 or newer (there is 11.0.2; " in text_of(found)
+    assert "Java 17 or newer (found 11.0.2; " in text_of(found)
 
 
 def test_a_folder_of_somebody_else_is_given_to_spark() -> None:

@@ -38,7 +38,7 @@ def cluster(name: str) -> Cluster:
     return topology.cluster_of(name, UpOrigin(brokers=1, keepers=1), "")
 
 
-def test_the_second_run_is_told_who_the_first_is_and_both_may_work_on_different_clusters() -> None:
+def test_a_second_run_gets_the_owner_of_the_lock_and_other_clusters_are_not_locked() -> None:
     with locked(cluster("a"), None, WORDS), locked(cluster("b"), None, WORDS):
         with pytest.raises(LockedError) as refused, locked(cluster("a"), None, ["kcluster", "restart"]):
             raise AssertionError("two runs hold the same cluster")
@@ -47,12 +47,12 @@ def test_the_second_run_is_told_who_the_first_is_and_both_may_work_on_different_
             f"another kcluster run works on a: {me.user}@{me.machine} (pid {os.getpid()}) since "
         )
         assert refused.value.message.endswith(": kcluster provision -i staging")
-        assert refused.value.resolution == "wait for it to end; a run that died lets go within 30 s"
+        assert refused.value.resolution == "wait for it to end; the lock of a run that died expires within 30 s"
     with locked(cluster("a"), None, WORDS):
         pass
 
 
-def test_a_run_that_fails_or_is_killed_lets_go(places: Path) -> None:
+def test_a_run_that_fails_or_is_killed_releases_the_lock(places: Path) -> None:
     with pytest.raises(ApplyError), locked(cluster("a"), None, WORDS):
         raise ApplyError("no")
     code = (
@@ -71,7 +71,7 @@ def test_a_run_that_fails_or_is_killed_lets_go(places: Path) -> None:
         pass
 
 
-def test_a_lock_that_cannot_be_written_is_told(places: Path) -> None:
+def test_a_lock_that_cannot_be_written_is_an_error(places: Path) -> None:
     (places / "home").write_text("a file")
     with pytest.raises(ApplyError, match="nothing was changed"), locked(cluster("a"), None, WORDS):
         raise AssertionError("there is no lock")
@@ -84,7 +84,7 @@ def test_no_secret_of_the_command_is_in_the_lock(places: Path) -> None:
     assert "hush" not in text
 
 
-def test_another_day_is_said_with_its_date() -> None:
+def test_a_lock_of_another_day_is_shown_with_its_date() -> None:
     day_before = (datetime.now().astimezone() - timedelta(days=1)).replace(microsecond=0)
     facts = {"user": "alice", "machine": "laptop", "pid": 7, "words": ["kcluster", "x"]}
     told = locked_error("c", Owner.of({**facts, "since": day_before.isoformat()}), "h1")
@@ -109,7 +109,7 @@ def answer(process: subprocess.Popen[str]) -> dict[str, object]:
     return dict(json.loads(process.stdout.readline()))
 
 
-def test_a_host_is_held_by_one_and_names_it_to_the_other_until_the_input_ends(places: Path) -> None:
+def test_a_host_is_locked_by_one_run_until_its_input_ends(places: Path) -> None:
     with holder("a") as first, holder("b") as other:
         assert answer(first) == answer(other) == {"held": True}
         assert (places / "kcluster-a.lock").stat().st_mode & 0o777 == 0o600
@@ -124,7 +124,7 @@ def test_a_host_is_held_by_one_and_names_it_to_the_other_until_the_input_ends(pl
     assert (places / "kcluster-a.lock").read_text() == ""
 
 
-def test_a_host_that_hears_nothing_lets_go_and_one_that_hears_of_us_does_not() -> None:
+def test_a_host_releases_the_lock_without_heartbeats_and_keeps_it_with_them() -> None:
     with holder("quiet", 3.0) as quiet, holder("heard", 3.0) as heard:
         assert answer(quiet) == {"held": True}
         began = time.monotonic()
@@ -140,7 +140,7 @@ def test_a_host_that_hears_nothing_lets_go_and_one_that_hears_of_us_does_not() -
         assert time.monotonic() - began > 2.0
 
 
-def test_a_killed_holder_lets_go_at_once() -> None:
+def test_a_killed_lock_program_releases_the_lock_at_once() -> None:
     with holder("a") as first:
         assert answer(first) == {"held": True}
         first.kill()
@@ -149,7 +149,7 @@ def test_a_killed_holder_lets_go_at_once() -> None:
             assert answer(second) == {"held": True}
 
 
-def test_a_host_does_not_follow_a_link_that_somebody_laid(places: Path) -> None:
+def test_a_symbolic_link_in_place_of_the_lock_is_not_followed(places: Path) -> None:
     victim = places / "victim"
     victim.write_text("precious")
     (places / "kcluster-a.lock").symlink_to(victim)

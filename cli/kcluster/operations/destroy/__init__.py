@@ -50,7 +50,7 @@ def destroy(
         with locked(cluster, hosts, words), Journal.begin(cluster.name, words) as journal:
             removed, refused = _run_playbook(remains, inventory, progress, journal, become_password)
             if refused:
-                journal.said_no("; ".join(refused))
+                journal.failed("; ".join(refused))
     seconds = round(time.monotonic() - began, 2)
     return DestroyReport(cluster.name, removed, refused, remains.kept, remains.accounts, seconds)
 

@@ -1,4 +1,4 @@
-"""What a cluster has on its hosts, as it is shown before it goes, and what is said when it is gone."""
+"""What a cluster has on its hosts, as it is shown before it is removed, and the report of the removal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kcluster.clients import host_scripts
 from kcluster.errors import ExitCode, KclusterError, RefusedError
 from kcluster.model.finding import some
 from kcluster.operations.destroy.survey import DestroyPart, another, common_id, survey_query
-from kcluster.results import Block, Cell, Grid, Result, Tone
+from kcluster.results import Block, Cell, Grid, Result, Tone, counted
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import CommandResult, Connections
@@ -30,7 +30,7 @@ class RemainingItem:
     fate: str = ""
     """"goes", "stays", or why it is left as it is."""
     besides: tuple[str, ...] = ()
-    """What in a folder is not ours; it stays, and the folder with it."""
+    """What in a folder is not kcluster's; it stays, and the folder with it."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class Remains(Result):
 
     @property
     def nothing(self) -> bool:
-        """Whether nothing of it would go."""
+        """Whether nothing would be removed."""
         return not any(thing.fate == "goes" for thing in self.things)
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The data that stays because nobody asked for its end."""
+        """The data that stays because --delete-data was not given."""
         return tuple(f"{thing.host}:{thing.path}" for thing in self.things if thing.fate == "stays")
 
     @property
@@ -63,11 +63,11 @@ class Remains(Result):
 
     @property
     def exit_code(self) -> ExitCode:
-        """NO when data was asked to go and is left."""
+        """NO when data that should be deleted is left."""
         return ExitCode.NO if self.refused else ExitCode.DONE
 
     def view(self) -> Iterable[Block]:
-        """A row for each thing, one for hosts that are alike, and when there is none that goes, a line that says so."""
+        """A row for each thing, one for all hosts with the same; a line when nothing would be removed."""
         alike: dict[tuple[object, ...], list[RemainingItem]] = {}
         for thing in self.things:
             own = thing.host if thing.what == "data" else ""  # each directory with data is shown with its own size
@@ -90,11 +90,11 @@ class DestroyReport(Result):
 
     @property
     def exit_code(self) -> ExitCode:
-        """NO when data was asked to go and is left."""
+        """NO when data that should be deleted is left."""
         return ExitCode.NO if self.refused else ExitCode.DONE
 
     def view(self) -> Iterable[Block]:
-        """The data that is left against the wish, what stays, and one line that says it all."""
+        """The data that is left although it should be deleted, what stays, and one line with the total."""
         for refused in self.refused:
             yield Cell(f"left as it is: {refused}", Tone.BAD)
         if self.kept:
@@ -102,21 +102,24 @@ class DestroyReport(Result):
         several = len(self.accounts) > 1
         yield f"the account{'s' if several else ''} {some(self.accounts)} stay{'' if several else 's'} on the hosts"
         yield Cell(
-            f"{self.name}: removed {len(self.removed)} things in {self.seconds:.1f} s",
+            f"{self.name}: removed {counted(len(self.removed), 'item')} in {self.seconds:.1f} s",
             Tone.BAD if self.refused else Tone.GOOD,
         )
 
 
 def survey_hosts(cluster: Cluster, hosts: Connections, *, delete_data: bool) -> Remains:
-    """Look at every host; one that cannot be asked, or that serves another cluster, ends it before anybody is asked."""
+    """What every host has of a cluster; nothing is changed.
+
+    Raises the error of a host that cannot be reached, and RefusedError when one serves another cluster.
+    """
     found = _surveys(cluster, hosts)
-    if strangers := [f"{host}: {text}" for host, one in found.items() for text in one["strangers"]]:
+    if foreign := [f"{host}: {text}" for host, one in found.items() for text in one["strangers"]]:
         raise RefusedError(
-            f"{strangers[0].partition(':')[0]} serves another cluster; nothing was changed",
-            details="\n".join(strangers),
+            f"{foreign[0].partition(':')[0]} serves another cluster; nothing was changed",
+            details="\n".join(foreign),
             resolution="check the host in the inventory; after a new kcluster_name: kcluster provision, then destroy",
         )
-    # With ZooKeeper the inventory does not know the cluster's id; only the hosts together do.
+    # With ZooKeeper the inventory has no cluster id: it is what most data directories have.
     common = common_id(data["cluster_id"] for one in found.values() for data in one["data"])
     things = tuple(thing for host, one in found.items() for thing in _things(host, one, common, delete_data))
     accounts = tuple(dict.fromkeys(node.places.user for node in cluster.every_node))
@@ -137,7 +140,7 @@ def _understood(host: str, answer: CommandResult | KclusterError) -> dict[str, A
         raise answer
     if answer.code:
         raise RefusedError(
-            f"{host} cannot be looked at: python3 ended with {answer.code}; nothing was changed",
+            f"{host} cannot be inspected: python3 ended with code {answer.code}; nothing was changed",
             details=answer.stderr.strip()[-2000:],
             resolution=f"ssh {host} python3 --version; it has to be 3.8 or newer",
         )
@@ -149,7 +152,7 @@ def _things(host: str, found: Mapping[str, Any], common: str, delete_data: bool)
         yield RemainingItem(host, "unit", unit, fate="goes")
     for one in found["folders"]:
         removable = one["ours"] or not one["foreign"]
-        fate = "goes" if removable else "stays, nothing in it is ours"
+        fate = "goes" if removable else "stays, nothing in it is kcluster's"
         yield RemainingItem(host, "folder", one["path"], one["size"], fate, tuple(one["foreign"]))
     for one in found["data"]:
         fate = (one["refusal"] or another(one["cluster_id"], common) or "goes") if delete_data else "stays"

@@ -1,4 +1,4 @@
-"""What a host is asked about a cluster that is to go: its units, folders and data, and how each is known as ours."""
+"""The query to a host about a cluster: its units, folders and data, and the names that show they are kcluster's."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class DestroyPart(StrEnum):
 def survey_query(
     cluster: Cluster, host: Host, parts: Sequence[DestroyPart], *, cluster_id: str = "", delete_data: bool = False
 ) -> dict[str, Any]:
-    """The question to one host, as plugins/module_utils/removal.py wants it."""
+    """The query to one host, as plugins/module_utils/removal.py expects it."""
     there = [(software, software.on(host)) for software in cluster.parts if software.on(host)]
     folders = [folder for software, nodes in there for folder in _folders(software, nodes)]
     return {

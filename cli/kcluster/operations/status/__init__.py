@@ -1,4 +1,4 @@
-"""`status`: the nodes of a cluster, asked over the wire, and their processes or units."""
+"""`status`: the nodes of a cluster, their processes or units, and their roles."""
 
 from kcluster.operations.status.local_status import clusters, status
 from kcluster.operations.status.remote_status import over, remote

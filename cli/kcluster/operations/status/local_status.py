@@ -12,17 +12,17 @@ from kcluster.operations.status.status_result import ClusterLine, ClusterList, C
 
 
 def clusters() -> ClusterList:
-    """Every local cluster in one line."""
+    """Every cluster on this machine, one line for each."""
     return ClusterList(tuple(_line(local.record(name)) for name in local.cluster_names()))
 
 
 def status(name: str) -> ClusterStatus:
-    """The nodes of one local cluster; it works as well when nothing runs."""
+    """The nodes of one cluster on this machine, whether or not they run."""
     record = local.record(name)
     cluster = record.cluster
-    found = roles(cluster, [node for node in cluster.nodes if _answers(record, node)])
-    nodes = tuple(_node(record, node, found.get(node.name)) for node in cluster.nodes)
-    remedy = f"start what is missing: kcluster up -n {name}"
+    role_of = roles(cluster, [node for node in cluster.nodes if _answers(record, node)])
+    nodes = tuple(_node(record, node, role_of.get(node.name)) for node in cluster.nodes)
+    remedy = f"start stopped nodes: kcluster up -n {name}"
     return ClusterStatus(cluster.name, cluster.release.version, cluster.bootstrap, str(record.root), nodes, remedy)
 
 
@@ -51,5 +51,5 @@ def _node(record: ClusterRecord, node: Node, role: str | None) -> NodeStatus:
 
 
 def _answers(record: ClusterRecord, node: Node) -> bool:
-    """Whether the node's own process accepts connections."""
+    """Whether the node's own process listens on its port."""
     return record.runs(node.name) and ports.held_by(record.started[node.name].process.pid, readiness.door(node))

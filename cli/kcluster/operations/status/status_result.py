@@ -8,7 +8,7 @@ from typing import Any
 
 from kcluster.errors import ExitCode
 from kcluster.model.node import Kind
-from kcluster.results import Block, Cell, Grid, Result, Tone
+from kcluster.results import Block, Cell, Grid, Result, Tone, counted
 
 _TONES = {
     "running": Tone.GOOD,
@@ -64,34 +64,35 @@ class ClusterStatus(Result):
     release: str
     bootstrap: str
     directory: str
-    """Where a cluster on this machine lies; nothing for one on hosts."""
+    """The folder of a cluster on this machine; empty for one on hosts."""
     nodes: tuple[NodeStatus, ...]
     next: str
     """What to do when not every node runs."""
     problems: tuple[StatusProblem, ...] = ()
     spark: str = ""
-    """The version of Spark; nothing where there is none."""
+    """The version of Spark; empty without Spark."""
 
     @property
     def exit_code(self) -> ExitCode:
-        """UNREACHABLE when a host cannot be asked, NO unless every node runs."""
+        """UNREACHABLE when a host cannot be reached, NO unless every node runs."""
         if self.problems:
             return ExitCode.UNREACHABLE
         return ExitCode.DONE if all(node.state == "running" for node in self.nodes) else ExitCode.NO
 
     def view(self) -> Iterable[Block]:
-        """A row for each node, the hosts that cannot be asked, then one line that says it all."""
+        """A row for each node, the hosts that cannot be reached, then one line with the totals."""
         columns = ("NODE", "HOST", "ID", "ADDRESS", "STATE", "ROLE", "PID", "UPTIME", "MEMORY", "RESTARTS", "NOTE")
         yield Grid(columns, [_row(node) for node in self.nodes])
         for problem in self.problems:
             yield Cell(f"{problem.host}: {problem.message}", Tone.BAD)
             yield from (f"  {line}" for line in problem.details.splitlines())
-        yield from (f"  try: {way}" for way in dict.fromkeys(problem.resolution for problem in self.problems) if way)
+        remedies = dict.fromkeys(problem.resolution for problem in self.problems)
+        yield from (f"  try: {remedy}" for remedy in remedies if remedy)
         running = sum(node.state == "running" for node in self.nodes)
         every = running == len(self.nodes)
         what = f"Kafka {self.release}{f' and Spark {self.spark}' if self.spark else ''}"
         yield Cell(
-            f"{self.name}: {what}, {running} of {len(self.nodes)} nodes run, bootstrap {self.bootstrap}",
+            f"{self.name}: {what}, {running} of {counted(len(self.nodes), 'node')} running, bootstrap {self.bootstrap}",
             Tone.GOOD if every else Tone.BAD,
         )
         if not every and not self.problems:
@@ -124,9 +125,9 @@ class ClusterList(Result):
         """A row for each cluster."""
         yield Grid(
             ("CLUSTER", "KAFKA", "NODES", "BOOTSTRAP", "MADE FROM"),
-            [(c.name, c.release, f"{c.running} of {c.nodes} run", c.bootstrap, c.origin) for c in self.clusters],
+            [(c.name, c.release, f"{c.running} of {c.nodes} running", c.bootstrap, c.origin) for c in self.clusters],
         )
-        yield "the nodes of one: kcluster status -n NAME"
+        yield "show one cluster: kcluster status -n NAME"
 
 
 def duration(seconds: int | None) -> str:
@@ -160,8 +161,8 @@ def _row(node: NodeStatus) -> list[str | Cell]:
 
 def _notes(node: NodeStatus) -> Iterable[str]:
     if node.state == "starting" and node.restarts is not None:
-        unknown = node.kind == Kind.SPARK_WORKER  # it answers nobody but the master that leads
-        yield "no master that leads knows it" if unknown else f"no answer at {node.address}"
+        worker = node.kind == Kind.SPARK_WORKER  # only the leading master shows whether it serves
+        yield "not registered with a leading master" if worker else f"no answer at {node.address}"
     if node.restart_needed:
         yield "restart needed"
     if node.at_boot is False:
