@@ -15,6 +15,12 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def enumerated(words: Iterable[str], conjunction: str = "and") -> str:
+    """The words as one phrase: "a", "a and b", "a, b and c"; an empty string of none."""
+    *first, last = list(words) or [""]
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
+
+
 class Tone(StrEnum):
     """How a cell is meant; `show` turns it into colour, or into nothing."""
 

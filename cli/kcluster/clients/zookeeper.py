@@ -73,11 +73,11 @@ def _received(door: socket.socket, deadline: float) -> str:
 def _served(answer: str, server: str, word: str) -> str:
     if _NOT_ALLOWED in answer:
         raise RefusedError(
-            f"{server} does not allow the question {word}",
+            f"{server} does not allow the command {word}",
             resolution=f"add {word} to 4lw.commands.whitelist and restart it",
         )
     if _NOT_SERVING in answer:
-        raise RefusedError(f"{server} runs but does not serve: it has found no majority of its ensemble")
+        raise RefusedError(f"{server} runs but does not serve: the ensemble has no quorum")
     if not answer:
         raise UnreachableError(f"{server}: the connection was closed without an answer")
     return answer
