@@ -1,4 +1,4 @@
-"""The door to Kafka: one connection's settings, and its answers or errors in kcluster's words."""
+"""One Kafka connection: its settings, and its errors as those of kcluster."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def test_a_partition_that_is_not_there_is_named():
 
 
 def test_a_partition_that_is_no_number_is_a_usage_error():
-    with pytest.raises(UsageError, match="`orders:all`"):
+    with pytest.raises(UsageError, match="--topic orders:all: use TOPIC"):
         selected_partitions(STATES, ["orders:all"])
 
 
@@ -109,7 +109,7 @@ def group(state, *members):
 
 
 def test_an_active_group_is_refused_and_its_members_are_named():
-    with pytest.raises(RefusedError, match="g is Stable with 1 members") as caught:
+    with pytest.raises(RefusedError, match="g is Stable with 1 member") as caught:
         require_idle(group("Stable", GroupMember("m-1", "app", "10.0.0.1", "", (PLACE,))))
     assert caught.value.details == "app on 10.0.0.1"
 
