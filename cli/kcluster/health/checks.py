@@ -80,7 +80,8 @@ def quorum_lag(facts: ClusterFacts) -> Check:
     voters = len(facts.quorum.voters)
     detail = f"{voters - len(behind)} of {voters} voters in sync with the leader"
     if behind:
-        detail += f"; behind: {few(f'controller-{voter} ({counted(lag, 'record')})' for voter, lag in behind.items())}"
+        lags = (f"controller-{voter} ({counted(lag, 'record')})" for voter, lag in behind.items())
+        detail += f"; behind: {few(lags)}"
     return Check("quorum lag", not behind, detail, few(f"controller-{voter}" for voter in behind))
 
 

@@ -284,8 +284,8 @@ _EXPLANATIONS = (
         "sshd runs each command through the account's shell, and that reads its start-up files (.bashrc, .zshenv) "
         "first.",
         "Each of the hundreds of commands of a run waits that long.",
-        "time ssh HOST true shows it. Return early in the file for non-interactive shells: case $- in *i*) ;; *) return "
-        ";; esac Looking up names while logging in costs too: UseDNS no in sshd_config; a host's own name in /etc/hosts "
+        "time ssh HOST true shows it. Return early in the file for other shells: case $- in *i*) ;; *) return ;; "
+        "esac Looking up names while logging in costs too: UseDNS no in sshd_config; a host's own name in /etc/hosts "
         "for sudo.",
     ),
 )
