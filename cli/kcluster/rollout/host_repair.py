@@ -1,4 +1,4 @@
-"""Repairs what is safe to repair: the account, directories, kernel settings and Java, with the role `host`."""
+"""`check --fix`: the account, directories, kernel settings and Java of hosts, with the role `host`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def repair(
     *,
     become_password: str = "",
 ) -> PlaybookOutcome:
-    """Prepare the hosts that need it, as every run that changes hosts: locked, and written down."""
+    """Prepare the hosts of these results, under the cluster's lock and with a journal; raises LockedError."""
     from kcluster.clients import ansible
 
     answers = list(answers)
@@ -40,7 +40,7 @@ def repair(
         return ansible.run_playbook(
             PLAYBOOK,
             inventory,
-            on_event=lambda event: _tell(event, progress, journal),
+            on_event=lambda event: _report(event, progress, journal),
             extra={"prepare_installs_java": True} if java else {},
             limit=names,
             forks=len(names),
@@ -48,8 +48,8 @@ def repair(
         )
 
 
-def _tell(event: Event, progress: Progress, journal: Journal) -> None:
-    """What was done on a host is shown when it changed something, and written down in any case."""
+def _report(event: Event, progress: Progress, journal: Journal) -> None:
+    """Show a task that changed a host, and note every task in the journal."""
     from kcluster.clients.ansible import TaskStatus
 
     if event.status is TaskStatus.CHANGED:
