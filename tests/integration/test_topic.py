@@ -63,8 +63,8 @@ def test_a_topic_that_exists_is_left_alone_and_the_difference_is_told(live):
     live.run("topic", "create", "twice", "-p", "2", "-n", live.name)
     told = refused(live, 4, "topic", "create", "twice", "-p", "3", "-c", "cleanup.policy=compact")
     assert "the topic twice exists already" in told
-    assert "partitions: 2, asked 3" in told
-    assert "cleanup.policy: not set, asked compact" in told
+    assert "partitions: 2, requested 3" in told
+    assert "cleanup.policy: not set, requested compact" in told
     assert "try: kcluster topic alter twice --partitions 3 -c cleanup.policy=compact" in told
     assert len(answer(live, "topic", "describe", "twice")[0]["partitions"]) == 2
 
@@ -77,8 +77,8 @@ def test_a_topic_that_exists_is_left_alone_and_the_difference_is_told(live):
         (["bad", "-c", "retention.mss=1"], 2, "`retention.mss` is not a topic property", "did you mean retention.ms"),
         (["bad", "-c", "retention.ms=long"], 2, "retention.ms: Not a number", "correct the value"),
         (["bad", "-c", "retention.ms"], 2, "`retention.ms` is not KEY=VALUE", "-c retention.ms="),
-        (["bad", "-p", "0"], 2, "'--partitions'", "--help"),
-        (["__bad"], 4, "__bad is an internal topic", "leave it to the brokers"),
+        (["bad", "-p", "0"], 2, "--partitions 0: use a whole number of at least 1", "--help"),
+        (["__bad"], 4, "__bad is an internal topic", "change it with broker properties"),
     ],
 )
 def test_a_topic_that_cannot_be_is_refused_in_one_clear_line(live, words, code, message, remedy):
