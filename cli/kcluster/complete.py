@@ -1,4 +1,4 @@
-"""Shell completion of words that only the cluster or the disk knows. It never fails and never waits long."""
+"""Shell completion of names from the cluster or the disk; it never raises and answers within WITHIN seconds."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 NEWEST_TABLE = "4.2.0"
 """The newest version whose properties are known."""
 WITHIN = 1.0
-"""Seconds after which a shell gets no words rather than late ones."""
+"""Seconds after which the completion is empty."""
 
 
 def inventories(incomplete: str) -> list[str]:
-    """The inventories below ./inventories, and the folders that the word leads to."""
+    """The inventories below ./inventories, and the folders below a path."""
     return _words(incomplete, lambda: [*_folders("inventories/"), *(_folders(incomplete) if incomplete else ())])
 
 
@@ -34,7 +34,7 @@ def local_clusters(incomplete: str) -> list[str]:
 
 
 def recorded_clusters(incomplete: str) -> list[str]:
-    """Clusters of which runs are recorded on this machine."""
+    """Clusters with recorded runs on this machine."""
 
     def ask() -> Iterable[str]:
         from kcluster import journal
@@ -50,7 +50,7 @@ def nodes(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def topic_properties(incomplete: str) -> list[str]:
-    """Topic properties of the newest Kafka there is a table for; the value is left to write."""
+    """Topic properties of the newest known Kafka, as KEY=."""
 
     def ask() -> Iterable[str]:
         from kcluster.config.property_tables import topic_table
@@ -61,7 +61,7 @@ def topic_properties(incomplete: str) -> list[str]:
 
 
 def topics(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Topics of the cluster that the command line names; Kafka's own only when asked for by `_`."""
+    """Topics of the cluster that the command line names; internal ones only after `_`."""
 
     def ask() -> Iterable[str]:
         names = _target(ctx).kafka.metadata().topics
@@ -98,7 +98,7 @@ def checks(incomplete: str) -> list[str]:
 
 
 def jobs(incomplete: str) -> list[str]:
-    """The jobs there are to submit."""
+    """The jobs that can be submitted."""
 
     def ask() -> Iterable[str]:
         from kcluster.jobs.job_file import known
@@ -131,7 +131,7 @@ def _target(ctx: typer.Context) -> Target:
 
 
 def _folders(start: str) -> list[str]:
-    """The folders whose path begins like this, with a slash after those that lead further."""
+    """The folders whose path begins with `start`."""
     base, _, begin = start.rpartition("/")
     parent = Path(base or ("/" if start.startswith("/") else ".")).expanduser()
     found = (entry for entry in sorted(parent.iterdir()) if entry.is_dir()) if parent.is_dir() else ()
@@ -143,18 +143,18 @@ def _folders(start: str) -> list[str]:
 
 
 def _words(incomplete: str, ask: Callable[[], Iterable[str]]) -> list[str]:
-    """The words that begin like this; none when the answer takes too long or cannot be had."""
+    """The words that begin with `incomplete`; none on an error or after WITHIN seconds."""
     from threading import Thread
 
-    found: list[str] = []
+    words: list[str] = []
 
     def work() -> None:
         try:
-            found.extend(ask())
-        except Exception:  # whatever is wrong, a person who presses the tab key must not see a traceback
-            found.clear()
+            words.extend(ask())
+        except Exception:  # the tab key must not print a traceback
+            words.clear()
 
     worker = Thread(target=work, daemon=True)
     worker.start()
     worker.join(WITHIN)
-    return sorted({word for word in list(found) if word.startswith(incomplete)})
+    return sorted({word for word in list(words) if word.startswith(incomplete)})

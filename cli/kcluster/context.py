@@ -24,7 +24,7 @@ PASSWORD_VARIABLE = "KCLUSTER_BECOME_PASSWORD"
 
 @dataclass
 class Target:
-    """The cluster the user named, in one of the ways there are."""
+    """The cluster that the command line names: by an inventory, a local name or a bootstrap address."""
 
     inventory: Path | None = None
     name: str | None = None
@@ -37,7 +37,7 @@ class Target:
     def cluster(self) -> Cluster:
         """The cluster's model: as it runs on this machine when it is local, else as the inventory says."""
         if self.bootstrap:
-            raise UsageError("this needs an inventory or a local cluster", resolution="use -i INV or -n NAME")
+            raise UsageError("this command needs an inventory or a local cluster", resolution="use -i INV or -n NAME")
         from kcluster import inventory, local  # here, because --bootstrap does not need them
 
         if self.name:
@@ -51,33 +51,33 @@ class Target:
     def remote(self) -> Cluster:
         """The cluster, which must be one on separate hosts."""
         if not self.inventory:
-            raise UsageError("this is for clusters on separate hosts", resolution="name one: -i INV")
+            raise UsageError("this command needs an inventory of a cluster on hosts", resolution="use -i INV")
         from kcluster import inventory
 
         cluster = inventory.read(self.inventory)
         if cluster.local:
             raise UsageError(
-                f"{cluster.name} is a cluster on this machine, and this is for clusters on separate hosts",
-                resolution="use kcluster up, down, status and logs for it",
+                f"{cluster.name} is a cluster on this machine; this command is for clusters on hosts",
+                resolution="use kcluster up, down, status and logs",
             )
         return cluster
 
     @cached_property
     def loaded(self) -> Loaded:
-        """The inventory as it is written."""
+        """The inventory as it was loaded, before it is a model."""
         if not self.inventory:
-            raise UsageError("this needs an inventory", resolution="use -i INV")
+            raise UsageError("this command needs an inventory", resolution="use -i INV")
         from kcluster import inventory
 
         return inventory.load(self.inventory)
 
     @cached_property
     def logins(self) -> dict[str, Login]:
-        """How each host of the cluster is entered, by its name in the inventory."""
+        """The SSH login of each host of the cluster, by its name in the inventory."""
         from kcluster import inventory
 
-        every = inventory.logins(self.loaded, self.become_password)
-        return {host.name: every[host.name] for host in self.remote.every_host}
+        logins = inventory.logins(self.loaded, self.become_password)
+        return {host.name: logins[host.name] for host in self.remote.every_host}
 
     @property
     def declared_topics(self) -> tuple[Topic, ...]:
@@ -95,7 +95,7 @@ class Target:
 
     @cached_property
     def client(self) -> Client:
-        """What clients say to the brokers: the file after --client-config, else the inventory."""
+        """The client properties: of --client-config, else of the inventory."""
         if self.client_config:
             from kcluster import inventory
 
@@ -108,11 +108,11 @@ class Target:
 
     @cached_property
     def become_password(self) -> str:
-        """Sudo's password for hosts whose inventory has none; empty when nobody gave one."""
+        """The sudo password for hosts whose inventory has none; empty without --ask-become-pass and the variable."""
         if not self.ask_become:
             return os.environ.get(PASSWORD_VARIABLE, "")
         if not show.interactive():
-            raise UsageError("there is no terminal to ask for sudo's password", resolution=f"set {PASSWORD_VARIABLE}")
+            raise UsageError("no terminal to ask for the sudo password", resolution=f"set {PASSWORD_VARIABLE}")
         return show.secret("sudo password: ")
 
     def _librdkafka(self) -> dict[str, str]:
@@ -123,8 +123,14 @@ class Target:
         return inventory.librdkafka(self.client)
 
     @property
+    def endpoint(self) -> str:
+        """The cluster's name, when it has one here, and its first bootstrap address; for questions before a change."""
+        address = self.kafka.bootstrap.partition(",")[0]
+        return address if self.bootstrap else f"{self.cluster.name}, {address}"
+
+    @property
     def spelled(self) -> str:
-        """How the user named the cluster, for commands we suggest."""
+        """The option that names the cluster, for suggested commands."""
         if self.bootstrap:
             return f"--bootstrap {self.bootstrap}"
         if self.inventory:

@@ -1,4 +1,4 @@
-"""What can go wrong, and the exit code that says so to scripts."""
+"""The kinds of errors, each with its exit code."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class InventoryError(KclusterError):
 
 
 class RefusedError(KclusterError):
-    """Something that is there says no: a topic that exists, a release that does not verify."""
+    """The state of the cluster does not allow it: a topic that exists, a release that does not verify."""
 
     exit_code = ExitCode.NO
 

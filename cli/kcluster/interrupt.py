@@ -1,4 +1,4 @@
-"""Ctrl-C as a fact to look at, so that work ends between two steps and never in the middle of one."""
+"""Ctrl-C as a flag, so that work ends between two steps and never in the middle of one."""
 
 from __future__ import annotations
 

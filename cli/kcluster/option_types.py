@@ -54,11 +54,11 @@ class PlainParameter(RuntimeParam):
         return " ".join(map(str, value))
 
     def _advice(self, problem: BadParameter) -> str:
-        from kcluster.usage import alternatives  # lazily: only a mistake pays for it
+        from kcluster.results import enumerated  # lazily: only a mistake pays for it
 
         choices = self.descriptor.choices
         if choices:
-            return f"use {alternatives(str(getattr(choice, 'value', choice)) for choice in choices)}"
+            return f"use {enumerated((str(getattr(choice, 'value', choice)) for choice in choices), 'or')}"
         kind = next((kind for kind in (int, float) if self.annotation in (kind, list[kind])), None)  # type: ignore[valid-type]
         if kind and not self.parameter_info.parser:
             return f"use a {'whole ' if kind is int else ''}number{_range(self.parameter_info)}"

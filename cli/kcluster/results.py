@@ -15,8 +15,14 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def enumerated(words: Iterable[str], conjunction: str = "and") -> str:
+    """The words as one phrase: "a", "a and b", "a, b and c"; an empty string of none."""
+    *first, last = list(words) or [""]
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
+
+
 class Tone(StrEnum):
-    """How a cell is meant; `show` turns it into colour, or into nothing."""
+    """The meaning of a cell, which `show` colours on a terminal."""
 
     PLAIN = "plain"
     GOOD = "good"
@@ -27,7 +33,7 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True)
 class Cell:
-    """A word of a view with its tone."""
+    """A text of a view with its tone."""
 
     text: str
     tone: Tone = Tone.PLAIN
@@ -58,13 +64,13 @@ class Result:
 
     @property
     def exit_code(self) -> ExitCode:
-        """DONE, unless the result is a no."""
+        """DONE, unless the command failed."""
         return ExitCode.DONE
 
 
 @dataclass(frozen=True)
 class Message(Result):
-    """One sentence that says what was done, and lines that say what to do next."""
+    """One sentence about what was done, and lines about what to do next."""
 
     text: str
     next: Sequence[str] = field(default=())
@@ -77,31 +83,31 @@ class Message(Result):
 
 @dataclass(frozen=True)
 class Check:
-    """One question that was asked, and the answer: "expected 3, observed 2"."""
+    """One check and its detail: "expected 3, observed 2"."""
 
     name: str
     ok: bool
     detail: str
     subject: str = ""
     warning: bool = False
-    """Whether somebody should look at it soon, though it holds."""
+    """Whether it passed but needs attention soon."""
 
 
 @dataclass(frozen=True)
 class Checks(Result):
-    """A verdict made of checks; it is a yes only when every check is."""
+    """A verdict made of checks; ok only when every check passed."""
 
     title: str
     checks: Sequence[Check]
 
     @property
     def ok(self) -> bool:
-        """Whether every check holds."""
+        """Whether every check passed."""
         return all(check.ok for check in self.checks)
 
     @property
     def exit_code(self) -> ExitCode:
-        """NO as soon as one check does not hold."""
+        """NO when a check failed."""
         return ExitCode.DONE if self.ok else ExitCode.NO
 
     def data(self) -> Any:
@@ -109,7 +115,7 @@ class Checks(Result):
         return {"title": self.title, "ok": self.ok, "checks": [asdict(check) for check in self.checks]}
 
     def view(self) -> Iterable[Block]:
-        """A row for each check; the verdict last, where the eye ends."""
+        """A row for each check, and the verdict last."""
         rows: list[list[str | Cell]] = [
             [
                 _answer(check),
@@ -132,14 +138,14 @@ def _answer(check: Check) -> Cell:
 
 
 Progress = Callable[[str], None]
-"""How an operation says what it does while it works; commands hand in `show.progress`."""
+"""How an operation reports progress; commands pass `show.progress`."""
 
 Meter = Callable[[int, int | None, str], None]
-"""How a transfer says how far it is: done, the total when it is known, and what is counted ("B", "jars")."""
+"""How a transfer reports progress: done, the total when it is known, and the unit ("B", "jars")."""
 
 
 class StepState(StrEnum):
-    """How far a step of a host is."""
+    """The state of a step of a host."""
 
     STARTED = "started"
     OK = "ok"
@@ -148,7 +154,7 @@ class StepState(StrEnum):
 
 
 class Watch(Protocol):
-    """How a long run says what it does: phases, the step each host is at, and what is worth a line."""
+    """How a long run reports progress: phases, the step of each host, and lines that stay."""
 
     def phase(self, title: str) -> None:
         """The phase that begins; it ends the one before."""
@@ -160,4 +166,4 @@ class Watch(Protocol):
         """A line that stays."""
 
     def pause(self) -> None:
-        """End the phase: somebody is asked now."""
+        """End the phase before a question is asked."""

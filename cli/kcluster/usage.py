@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kcluster.errors import UsageError
 from kcluster.model.suggestions import nearest
+from kcluster.results import enumerated
 
 if TYPE_CHECKING:
     from typer import Context, TyperException
@@ -61,12 +62,6 @@ def usage_error(problem: TyperException) -> UsageError:
     return UsageError(_message(problem, context), resolution=f"{_path(context)} --help")
 
 
-def alternatives(words: Iterable[str]) -> str:
-    """The words as a choice: "0, 1 or all"."""
-    *first, last = words
-    return f"{', '.join(first)} or {last}" if first else last
-
-
 def similar_commands(word: str, commands: Iterable[str], group: str = "") -> list[str]:
     """The commands of a group to suggest for a misspelt one: one that changes something only when one edit away."""
     return [
@@ -98,7 +93,7 @@ def _unknown_command(word: str, context: Context | None) -> str:
 
 
 def _question(suggestions: list[str]) -> str:
-    return f", did you mean {alternatives(suggestions)}?" if suggestions else ""
+    return f", did you mean {enumerated(suggestions, 'or')}?" if suggestions else ""
 
 
 def _label(problem: Any) -> str:

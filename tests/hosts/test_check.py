@@ -71,7 +71,7 @@ def a_unit_that_starts_keeps_its_port(hosts: Fleet) -> None:
     hosts.lab.ssh("h1", "systemd-run --quiet --unit=kafka sleep 300")
     told = [each for each in asked(hosts, 0) if each["id"] == "port-matrix" and each["severity"] != "ok"]
     assert [(each["host"], each["severity"]) for each in told] == [("h1", "info")]
-    assert told[0]["found"].startswith("h1:9092 not tried: kafka.service is starting")
+    assert told[0]["found"].startswith("h1:9092 not tested: kafka.service is starting")
     hosts.lab.ssh("h1", "systemctl stop kafka")
 
 
@@ -80,8 +80,8 @@ def a_partition_shows_in_the_matrix(hosts: Fleet) -> None:
     faults.partition(first, second)
     found = errors(asked(hosts, 4))
     assert found == {
-        ("port-matrix", "h1"): "cannot reach h2:2181, h2:2888, h2:3888 and h2:9092 (timed out)",
-        ("port-matrix", "h2"): "cannot reach h1:2181, h1:2888, h1:3888 and h1:9092 (timed out)",
+        ("port-matrix", "h1"): "ports 2181, 2888, 3888 and 9092 of h2 cannot be reached from h1: timed out",
+        ("port-matrix", "h2"): "ports 2181, 2888, 3888 and 9092 of h1 cannot be reached from h2: timed out",
     }
     faults.heal(first, second)
 
@@ -93,7 +93,7 @@ def a_firewall_that_lets_ssh_through_alone_is_told(hosts: Fleet) -> None:
     for host in hosts.lab.hosts:
         faults.every_port(host)
     assert [(each["id"], each["host"], each["found"]) for each in shut] == [
-        ("port-matrix", "this machine", f"cannot reach h1:{port}, h2:{port} and h3:{port} (timed out)")
+        ("port-matrix", "this machine", f"port {port} of h1, h2 and h3 cannot be reached from this machine: timed out")
         for port in (2181, 9092)
     ]
 
@@ -111,7 +111,7 @@ def a_missing_mount_and_foreign_data_are_refused(hosts: Fleet) -> None:
     assert "h1                         : ok=2" in refused.stdout
     assert found["disk-mount", "h2"].startswith("/var/lib/kafka: /var/lib/kafka is in fstab or a mount unit")
     assert found["node-id", "h3"] == "/var/lib/kafka is the data of id 7"
-    assert found["older-data", "h3"].endswith("and the keepers of the metadata have none")
+    assert found["older-data", "h3"].endswith("and the metadata quorum has no data")
     assert found["disk-owner", "h3"] == "/var/lib/kafka holds data and belongs to user number 0"
     assert found["unit-owner", "h3"] == "/etc/systemd/system/kafka.service belongs to the cluster theirs"
     of_h3 = {(word, "h3") for word in ("node-id", "older-data", "disk-owner", "unit-owner")}

@@ -56,7 +56,7 @@ def test_a_group_is_described_while_it_reads_and_reset_only_afterwards(live):
             "group", "reset", "billing", "--topic", "lagging", "--to", "0", "--yes", "-n", live.name, check=False
         )
         assert refused.returncode == 4
-        assert "billing is Stable with 1 members" in refused.stderr
+        assert "billing is Stable with 1 member:" in refused.stderr
         assert "reader on 127.0.0.1" in refused.stderr
     finally:
         consumer.close()

@@ -63,8 +63,8 @@ def test_a_topic_that_exists_is_left_alone_and_the_difference_is_told(live):
     live.run("topic", "create", "twice", "-p", "2", "-n", live.name)
     told = refused(live, 4, "topic", "create", "twice", "-p", "3", "-c", "cleanup.policy=compact")
     assert "the topic twice exists already" in told
-    assert "partitions: 2, asked 3" in told
-    assert "cleanup.policy: not set, asked compact" in told
+    assert "partitions: 2, requested 3" in told
+    assert "cleanup.policy: not set, requested compact" in told
     assert "try: kcluster topic alter twice --partitions 3 -c cleanup.policy=compact" in told
     assert len(answer(live, "topic", "describe", "twice")[0]["partitions"]) == 2
 
@@ -72,13 +72,13 @@ def test_a_topic_that_exists_is_left_alone_and_the_difference_is_told(live):
 @pytest.mark.parametrize(
     ("words", "code", "message", "remedy"),
     [
-        (["a/b"], 2, "`a/b` cannot be a topic's name", "choose another name"),
+        (["a/b"], 2, "`a/b` is not a valid topic name", "choose another name"),
         (["bad", "-r", "9"], 4, "replication factor 9 needs 9 brokers, the cluster has 3", "--replication-factor 3"),
         (["bad", "-c", "retention.mss=1"], 2, "`retention.mss` is not a topic property", "did you mean retention.ms"),
         (["bad", "-c", "retention.ms=long"], 2, "retention.ms: Not a number", "correct the value"),
-        (["bad", "-c", "retention.ms"], 2, "`retention.ms` is not key=value", "-c retention.ms="),
-        (["bad", "-p", "0"], 2, "'--partitions'", "--help"),
-        (["__bad"], 4, "__bad is an internal topic", "leave it to the brokers"),
+        (["bad", "-c", "retention.ms"], 2, "`retention.ms` is not KEY=VALUE", "-c retention.ms="),
+        (["bad", "-p", "0"], 2, "--partitions 0: use a whole number of at least 1", "--help"),
+        (["__bad"], 4, "__bad is an internal topic", "change it with broker properties"),
     ],
 )
 def test_a_topic_that_cannot_be_is_refused_in_one_clear_line(live, words, code, message, remedy):
@@ -113,6 +113,14 @@ def test_a_topic_is_made_again_while_the_old_one_is_still_going(live):
     topics.create(kafka, "again", 2, 3, {})
     (topic,) = answer(live, "topic", "describe", "again")
     assert len(topic["partitions"]) == 2
+
+
+def test_a_deletion_names_topic_records_cluster_and_address_before_the_question(live):
+    live.run("topic", "create", "newt", "-p", "2", "-n", live.name)
+    told = refused(live, 2, "topic", "delete", "newt")
+    address = live.bootstrap.split(",")[0]
+    assert f"deletes topic newt (2 partitions, 0 records) on {live.name}, {address}\n" in told
+    assert "try: add --confirm newt" in told
 
 
 def test_internal_topics_are_not_deleted(live):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcluster.results import counted
+from kcluster.results import counted, enumerated
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,8 @@ from kcluster.results import counted
 )
 def test_a_number_and_its_noun_agree(number: int, noun: str, plural: str, text: str) -> None:
     assert counted(number, noun, plural) == text
+
+
+def test_words_become_one_phrase() -> None:
+    assert [enumerated(words) for words in ("", "a", "ab", "abc")] == ["", "a", "a and b", "a, b and c"]
+    assert enumerated(["0", "1", "all"], "or") == "0, 1 or all"

@@ -6,7 +6,7 @@ import pytest
 
 from kcluster import app
 from kcluster.errors import ExitCode
-from kcluster.usage import READING, alternatives, similar_commands
+from kcluster.usage import READING, similar_commands
 from tests.commands import every_command
 
 CHANGING = [command for command in every_command() if command not in READING]
@@ -62,7 +62,3 @@ def test_the_reading_commands_exist_and_the_changing_ones_are_not_among_them() -
     assert commands >= READING
     assert {"provision", "destroy", "down", "restart", "stop", "start", "up", "exec", "produce"} <= set(CHANGING)
     assert {"topic delete", "topic apply", "topic alter", "group reset", "job submit", "job stop"} <= set(CHANGING)
-
-
-def test_a_choice_of_one_is_that_one() -> None:
-    assert (alternatives(["a"]), alternatives("ab"), alternatives("abc")) == ("a", "a or b", "a, b or c")

@@ -1,4 +1,4 @@
-"""The door to ZooKeeper: its four-letter questions."""
+"""ZooKeeper's four-letter commands."""
 
 from __future__ import annotations
 
@@ -44,27 +44,27 @@ def monitors(addresses: Sequence[tuple[str, int]], *, within: float = 2.0) -> li
 
 
 def ask(host: str, port: int, word: str, *, within: float = 1.0) -> str:
-    """The answer to a four-letter word, or why there is none."""
+    """The answer to a four-letter command; raises UnreachableError without one and RefusedError when it is refused."""
     deadline = time.monotonic() + within
     try:
-        with socket.create_connection((host, port), within) as door:
-            door.sendall(word.encode())
-            answer = _received(door, deadline)
+        with socket.create_connection((host, port), within) as connection:
+            connection.sendall(word.encode())
+            answer = _received(connection, deadline)
     except OSError as problem:
         reason = "no answer in time" if isinstance(problem, TimeoutError) else problem.strerror or str(problem)
         raise UnreachableError(f"ZooKeeper at {host}:{port}: {reason}") from problem
     return _served(answer, f"ZooKeeper at {host}:{port}", word)
 
 
-def _received(door: socket.socket, deadline: float) -> str:
+def _received(connection: socket.socket, deadline: float) -> str:
     """Everything until the server closes; a server that trickles cannot outlast the deadline."""
     parts: list[bytes] = []
     while True:
         left = deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        door.settimeout(left)
-        part = door.recv(65536)
+        connection.settimeout(left)
+        part = connection.recv(65536)
         if not part:
             return b"".join(parts).decode(errors="replace")
         parts.append(part)
@@ -73,11 +73,11 @@ def _received(door: socket.socket, deadline: float) -> str:
 def _served(answer: str, server: str, word: str) -> str:
     if _NOT_ALLOWED in answer:
         raise RefusedError(
-            f"{server} does not allow the question {word}",
+            f"{server} does not allow the command {word}",
             resolution=f"add {word} to 4lw.commands.whitelist and restart it",
         )
     if _NOT_SERVING in answer:
-        raise RefusedError(f"{server} runs but does not serve: it has found no majority of its ensemble")
+        raise RefusedError(f"{server} runs but does not serve: the ensemble has no quorum")
     if not answer:
         raise UnreachableError(f"{server}: the connection was closed without an answer")
     return answer

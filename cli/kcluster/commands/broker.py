@@ -30,7 +30,7 @@ def list_(
 ) -> Result:
     """List the brokers: address, rack, which is controller, release, partitions, leaders and size of the logs.
 
-    A broker on which partitions count but which is not there is listed as well. `-` means that it could not be asked.
+    A broker that holds replicas but is not registered is listed as well. `-` means unknown: the broker did not answer.
     """
     return broker.listing(Target(inventory, name, bootstrap, client_config).kafka)
 

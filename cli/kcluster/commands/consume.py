@@ -14,9 +14,10 @@ from kcluster import complete, show
 from kcluster.commands.options import Bootstrap, ClientConfig, Inventory
 from kcluster.context import Target
 from kcluster.errors import UsageError
-from kcluster.model.record import COLUMNS, RecordError, Shown, columns, template, to_json
+from kcluster.model.record import COLUMNS, RecordError, RecordFormatter, columns, template, to_json
 from kcluster.operations.consume import ConsumeRequest, StartPosition
 from kcluster.operations.consume import consume as read
+from kcluster.results import enumerated
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -37,16 +38,17 @@ def consume(
         typer.Option(metavar="WHERE", help="Start at: beginning, end, an offset, -N (the last N), @TIME (ms or ISO)."),
     ] = None,
     partition: Annotated[
-        list[int] | None, typer.Option("--partition", "-p", min=0, metavar="N", help="Only this one; repeatable.")
+        list[int] | None, typer.Option("--partition", "-p", min=0, metavar="N", help="Only this partition; repeatable.")
     ] = None,
     group: Annotated[
-        str | None, typer.Option("--group", "-g", metavar="GROUP", help="Resume where this group is, and commit.")
+        str | None,
+        typer.Option("--group", "-g", metavar="GROUP", help="Resume at the offsets of this group, and commit."),
     ] = None,
     count: Annotated[
         int | None, typer.Option("--count", "-n", min=1, metavar="N", help="Stop after N records.")
     ] = None,
     exit_at_end: Annotated[
-        bool, typer.Option("--exit-at-end", "-e", help="Stop at what is the end of the topic now.")
+        bool, typer.Option("--exit-at-end", "-e", help="Stop at the current end of the topic.")
     ] = False,
     key: Annotated[bool, typer.Option("--key", help="Show the key before the value, and a tab.")] = False,
     headers: Annotated[bool, typer.Option("--headers", help="Show the headers.")] = False,
@@ -71,8 +73,8 @@ def consume(
     """Read records from a topic.
 
     Starts at the end and follows until Ctrl-C, like Kafka's console consumer. Records of a partition come in order.
-    Without --group nothing is committed and nobody else's consumer is disturbed. With --group it resumes where the
-    group is, and commits only what was written out.
+    Without --group nothing is committed and no group is changed. With --group reading resumes at the group's
+    offsets, and only records that were written out are committed.
 
     \b
     kcluster consume clicks --from-beginning -e | wc -l
@@ -99,13 +101,13 @@ def consume(
 
 
 def start_of(*, from_beginning: bool, offset: str | None, group: str | None) -> StartPosition:
-    """Where reading begins, from the options that say so."""
+    """The start position that the options name; raises UsageError for a contradiction."""
     if offset is None:
         return StartPosition("beginning" if from_beginning else "end")
     if from_beginning or group:
         raise UsageError(
             f"--offset cannot be used with {'--from-beginning' if from_beginning else '--group'}",
-            resolution="kcluster group reset GROUP moves a group" if group else "leave one of them out",
+            resolution="kcluster group reset GROUP changes the offsets of a group" if group else "use one of them",
         )
     if offset in ("beginning", "start", "earliest"):
         return StartPosition("beginning")
@@ -116,7 +118,8 @@ def start_of(*, from_beginning: bool, offset: str | None, group: str | None) -> 
     if re.fullmatch(r"-?\d{1,18}", offset):
         return StartPosition("last" if offset.startswith("-") else "offset", abs(int(offset)))
     raise UsageError(
-        f"--offset {offset} is not a place in a topic", resolution="beginning, end, 1000, -10, @2026-01-31T12:00"
+        f"--offset {offset}: use beginning, end, an offset, -N or @TIME",
+        resolution="for example --offset -10 or --offset @2026-01-31T12:00",
     )
 
 
@@ -127,27 +130,28 @@ def _milliseconds(text: str) -> int:
         return int(datetime.fromisoformat(text).timestamp() * 1000)
     except ValueError as problem:
         raise UsageError(
-            f"{text} is not a time", resolution="@2026-01-31T12:00, @2026-01-31T12:00+00:00 or @1700000000000"
+            f"--offset @{text}: use an ISO time or milliseconds since 1970",
+            resolution="for example @2026-01-31T12:00, @2026-01-31T12:00+00:00 or @1700000000000",
         ) from problem
 
 
 def _partitions(partitions: list[int] | None, group: str | None) -> list[int]:
     if partitions and group:
-        raise UsageError("--partition cannot be used with --group", resolution="a group shares out all partitions")
+        raise UsageError("--partition cannot be used with --group", resolution="a group reads all partitions")
     return partitions or []
 
 
 def _columns(names: str | None, flags: dict[str, bool]) -> list[str]:
-    asked = {name for name, on in flags.items() if on}
+    requested = {name for name, on in flags.items() if on}
     if names is not None:
-        asked |= {name.strip() for name in names.split(",")}
-    unknown = sorted(asked - set(COLUMNS))
+        requested |= {name.strip() for name in names.split(",")}
+    unknown = sorted(requested - set(COLUMNS))
     if unknown:
-        raise UsageError(f"--show does not know {unknown[0]!r}", resolution=f"--show {','.join(COLUMNS)}")
-    return [name for name in COLUMNS if name in asked]
+        raise UsageError(f"--show {unknown[0]}: use {enumerated(COLUMNS, 'or')}", resolution="kcluster consume --help")
+    return [name for name in COLUMNS if name in requested]
 
 
-def _shown(form: Form, format: str | None, shown: list[str]) -> Shown | None:
+def _shown(form: Form, format: str | None, shown: list[str]) -> RecordFormatter | None:
     """How a record is written; None for bare values."""
     if (form is Form.JSONL) + (format is not None) + bool(shown) > 1:
         raise UsageError(

@@ -10,7 +10,8 @@ import typer
 from kcluster import complete, show
 from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, Output, Yes, confirm
 from kcluster.context import Target
-from kcluster.operations.group import describe as look
+from kcluster.operations.group import describe as operation
+from kcluster.operations.group import list as listed
 from kcluster.operations.group import reset
 from kcluster.results import Result
 
@@ -30,7 +31,7 @@ def list_(
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """List the consumer groups with their state and number of members."""
-    return look.listing(Target(inventory, name, bootstrap, client_config).kafka)
+    return listed.listing(Target(inventory, name, bootstrap, client_config).kafka)
 
 
 @app.command()
@@ -42,11 +43,11 @@ def describe(
     client_config: ClientConfig = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Show a group's members, what each of them reads, and the lag of each partition and in total.
+    """Show a group's members, their partitions, and the lag of each partition and in total.
 
-    A partition in which the group never committed has neither an offset nor a lag: `-`.
+    A partition without a committed offset has no lag: `-`.
     """
-    return look.describe(Target(inventory, name, bootstrap, client_config).kafka, group)
+    return operation.describe(Target(inventory, name, bootstrap, client_config).kafka, group)
 
 
 @app.command("reset")
@@ -58,7 +59,7 @@ def reset_(
             "--topic",
             metavar="TOPIC[:0,2]",
             autocompletion=complete.topics,
-            help="The topic, or some of its partitions; give it again for another one.",
+            help="The topic, or some of its partitions; repeatable.",
         ),
     ],
     to: Annotated[
@@ -76,9 +77,9 @@ def reset_(
     client_config: ClientConfig = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Set from where a group goes on: shows from and to of each partition, asks, commits.
+    """Set the committed offsets of a group: shows the old and new one of each partition, asks, commits.
 
-    A group that has members is refused: they would overwrite the new offsets.
+    A group with members is refused: they would overwrite the new offsets.
 
     Example: kcluster group reset billing --topic orders:0,2 --to 2026-01-31T12:00:00Z
     """

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from kcluster import complete, show
-from kcluster.clients.kafka.input_messages import Acks, Compression, Input, Sending
+from kcluster.clients.kafka.input_messages import Acks, Compression, Input, ProduceRequest
 from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, Output
 from kcluster.context import Target
 from kcluster.errors import UsageError
@@ -26,7 +26,9 @@ def produce(
     topic: Annotated[
         str, typer.Argument(metavar="TOPIC", autocompletion=complete.topics, help="The topic; it must exist.")
     ],
-    input: Annotated[Input, typer.Option("--input", help="What a line is: the value, or a JSON record.")] = Input.LINES,
+    input: Annotated[
+        Input, typer.Option("--input", help="The form of a line: a value, or a JSON record.")
+    ] = Input.LINES,
     key_separator: Annotated[
         str | None,
         typer.Option("--key-separator", "-K", metavar="TEXT", help=r"Lines are KEY TEXT VALUE; \t is a tab."),
@@ -41,8 +43,12 @@ def produce(
     partition: Annotated[
         int | None, typer.Option("--partition", "-p", min=0, metavar="N", help="The partition, whatever the key.")
     ] = None,
-    acks: Annotated[Acks, typer.Option(help="Who must have a record before it counts.")] = Acks.ALL,
-    compression: Annotated[Compression, typer.Option("--compression", "-z", help="The codec.")] = Compression.NONE,
+    acks: Annotated[
+        Acks, typer.Option(help="The replicas that must have a record: none, the leader or all in-sync ones.")
+    ] = Acks.ALL,
+    compression: Annotated[
+        Compression, typer.Option("--compression", "-z", help="The compression codec.")
+    ] = Compression.NONE,
     file: Annotated[Path | None, typer.Option("--file", "-f", help="Read this file instead of stdin.")] = None,
     inventory: Inventory = None,
     name: Name = None,
@@ -52,9 +58,9 @@ def produce(
 ) -> Produced:
     """Write lines or JSON records to a topic.
 
-    Each line of stdin is a record. It says at the end how many were acknowledged; when any was not, it exits with 5.
-    A record with a key goes to the partition Java clients choose for it. With --acks all (the default) no
-    record is written twice and their order is kept.
+    Each line of stdin is a record. At the end the acknowledged records are counted; exit 5 when one was not
+    acknowledged. A key goes to the partition that Java clients choose. With --acks all (the default) no record is
+    written twice and their order is kept.
 
     \b
     kcluster produce clicks < lines.txt
@@ -65,7 +71,7 @@ def produce(
     "headers": [{"key": "h", "value": "x"}]}; only value is needed. null is a tombstone. Bytes that are not text are
     written as base64 in value_base64 and key_base64. An offset is ignored, and a timestamp of 0 becomes now.
     """
-    sending = Sending(
+    sending = ProduceRequest(
         input=input,
         separator=_separator(input, key, key_separator),
         key=None if key is None else key.encode(),
@@ -83,26 +89,26 @@ def _separator(input: Input, key: str | None, separator: str | None) -> bytes | 
     if separator is None:
         return None
     if not separator or key is not None or input is Input.JSONL:
-        raise UsageError("--key-separator needs a text, --input lines and no --key")
+        raise UsageError("--key-separator cannot be empty, and not be used with --key or --input jsonl")
     return unescaped(separator)
 
 
 def _header(text: str) -> Header:
     key, equals, value = text.partition("=")
     if not key or not equals:
-        raise UsageError(f"a header is K=V, not {text!r}", resolution="-H source=import")
+        raise UsageError(f"--header {text}: use KEY=VALUE", resolution="for example -H source=import")
     return key, value.encode()
 
 
 def _source(file: Path | None) -> int:
-    """The file descriptor to read; at a terminal people are told how to end."""
+    """The file descriptor to read; on a terminal a hint says how to end the input."""
     if file is None:
         if sys.stdin.isatty():
             show.progress("one record a line; Ctrl-D ends")
         return sys.stdin.fileno()
     try:
         source = os.open(file, os.O_RDONLY)
-        os.read(source, 0)  # a folder can be opened, and says only now that it cannot be read
+        os.read(source, 0)  # a directory can be opened but not read
     except OSError as problem:
         raise UsageError(f"cannot read {file}: {problem.strerror}") from problem
     return source

@@ -23,7 +23,7 @@ from kcluster.commands.options import (
     confirm_by_name,
 )
 from kcluster.context import Target
-from kcluster.results import Result
+from kcluster.results import Result, counted
 
 app = typer.Typer(
     help="List, describe, create, alter, delete, plan and apply topics.",
@@ -40,15 +40,13 @@ Config = Annotated[
         "-c",
         metavar="KEY=VALUE",
         autocompletion=complete.topic_properties,
-        help="A topic property; give it again for another one.",
+        help="A topic property; repeatable.",
     ),
 ]
-Internal = Annotated[bool, typer.Option("--internal", help="Kafka's own topics as well.")]
+Internal = Annotated[bool, typer.Option("--internal", help="Include Kafka's internal topics.")]
 Prune = Annotated[
     bool,
-    typer.Option(
-        "--prune", help="Also delete the topics and unset the properties that the inventory does not declare."
-    ),
+    typer.Option("--prune", help="Also delete the topics and unset the properties that are not in the inventory."),
 ]
 
 
@@ -61,24 +59,24 @@ def list_(
     client_config: ClientConfig = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """List the topics with their numbers and a word where something is wrong."""
-    from kcluster.operations.topic import describe as look
+    """List the topics with their partitions, replication factor and state."""
+    from kcluster.operations.topic.list import listing
 
-    return look.listing(Target(inventory, name, bootstrap, client_config).kafka, internal=internal)
+    return listing(Target(inventory, name, bootstrap, client_config).kafka, internal=internal)
 
 
 @app.command()
 def describe(
     topics: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TOPIC]...", autocompletion=complete.topics, help="All when not given."),
+        typer.Argument(metavar="TOPIC", autocompletion=complete.topics, help="The topics' names; all without one."),
     ] = None,
     under_replicated: Annotated[
-        bool, typer.Option("--under-replicated", help="Only partitions with a replica behind or gone.")
+        bool, typer.Option("--under-replicated", help="Only partitions with a replica out of sync or offline.")
     ] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Only partitions without a leader.")] = False,
     under_min_isr: Annotated[
-        bool, typer.Option("--under-min-isr", help="Only partitions that refuse acks=all.")
+        bool, typer.Option("--under-min-isr", help="Only partitions below min.insync.replicas, which refuse acks=all.")
     ] = False,
     internal: Internal = False,
     inventory: Inventory = None,
@@ -89,18 +87,18 @@ def describe(
 ) -> Result:
     """Show each partition: leader, replicas (the preferred one first), ISR, offline replicas, racks, offsets, size.
 
-    Below a topic's name stand the properties that were set for it. The filters add up, and look at internal topics too.
+    The properties set for a topic are listed below its name. Filters add up and include internal topics.
     """
-    from kcluster.operations.topic import describe as look
+    from kcluster.operations.topic import describe as operation
 
-    asked = {
-        look.TopicFault.UNDER_REPLICATED: under_replicated,
-        look.TopicFault.OFFLINE: offline,
-        look.TopicFault.UNDER_MIN_ISR: under_min_isr,
+    filters = {
+        operation.TopicFault.UNDER_REPLICATED: under_replicated,
+        operation.TopicFault.OFFLINE: offline,
+        operation.TopicFault.UNDER_MIN_ISR: under_min_isr,
     }
-    only = [fault for fault, wanted in asked.items() if wanted]
+    only = [fault for fault, given in filters.items() if given]
     kafka = Target(inventory, name, bootstrap, client_config).kafka
-    return look.describe(kafka, topics or (), internal=internal, only=only)
+    return operation.describe(kafka, topics or (), internal=internal, only=only)
 
 
 @app.command("create")
@@ -110,7 +108,8 @@ def create_(
         int | None, typer.Option("--partitions", "-p", min=1, help="Default: the brokers' num.partitions.")
     ] = None,
     replication_factor: Annotated[
-        int | None, typer.Option("--replication-factor", "-r", min=1, help="Default: the brokers' own.")
+        int | None,
+        typer.Option("--replication-factor", "-r", min=1, help="Default: the brokers' default.replication.factor."),
     ] = None,
     config: Config = None,
     inventory: Inventory = None,
@@ -119,7 +118,7 @@ def create_(
     client_config: ClientConfig = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Create a topic; one that exists already is left alone and exit code 4 says so, with the difference.
+    """Create a topic; exit 4 with the differences when it exists.
 
     Example: kcluster topic create orders --partitions 10 --replication-factor 3 -c retention.ms=86400000
     """
@@ -134,11 +133,14 @@ def create_(
 def alter_(
     topic: Topic,
     partitions: Annotated[
-        int | None, typer.Option("--partitions", "-p", min=1, help="The new number; it only grows.")
+        int | None, typer.Option("--partitions", "-p", min=1, help="The new number of partitions; it can only grow.")
     ] = None,
     config: Config = None,
     unset: Annotated[
-        list[str] | None, typer.Option("--unset", metavar="KEY", help="Back to the brokers' default.")
+        list[str] | None,
+        typer.Option(
+            "--unset", metavar="KEY", help="Remove a topic property, so that the brokers' default applies; repeatable."
+        ),
     ] = None,
     yes: Yes = False,
     inventory: Inventory = None,
@@ -147,20 +149,20 @@ def alter_(
     client_config: ClientConfig = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Give a topic more partitions, or set and unset its properties: shows the change, asks, makes it.
+    """Add partitions to a topic, or set and unset its properties: shows the changes, asks, makes them.
 
-    With more partitions the records of a key go to another partition than before.
+    With more partitions, new records of a key go to another partition than the old ones.
     """
     from kcluster.clients.kafka import topic_names
     from kcluster.operations.topic import alter, apply
 
     kafka = Target(inventory, name, bootstrap, client_config).kafka
-    wanted = alter.alter(kafka, topic, partitions, topic_names.settings(config or ()), unset or ())
-    if not wanted.steps:
-        return wanted
-    _preview(wanted)
-    confirm("Make this change?", yes=yes)
-    return apply.carry_out(kafka, wanted, show.progress)
+    changes = alter.alter(kafka, topic, partitions, topic_names.settings(config or ()), unset or ())
+    if not changes.steps:
+        return changes
+    _preview(changes)
+    confirm("Make these changes?", yes=yes)
+    return apply.carry_out(kafka, changes, show.progress)
 
 
 @app.command("delete")
@@ -175,19 +177,18 @@ def delete_(
     client_config: ClientConfig = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Delete topics with all their records: asks for the name; scripts give it with --confirm (several: a,b).
+    """Delete topics with all their records; asks for the name, in scripts --confirm NAME (several: a,b).
 
     Internal topics are never deleted.
     """
     from kcluster.operations.topic import delete
 
-    kafka = Target(inventory, name, bootstrap, client_config).kafka
-    doomed = delete.doomed(kafka, topics)
-    for topic, loss in doomed:
-        show.progress(f"{topic}: {loss}")
-    chosen = [topic for topic, _ in doomed]
-    confirm_by_name("This cannot be undone.", ",".join(chosen), confirmed)
-    return delete.delete(kafka, chosen)
+    target = Target(inventory, name, bootstrap, client_config)
+    losses = delete.losses(target.kafka, topics)
+    for topic, loss in losses.items():
+        show.progress(f"deletes topic {topic} ({loss}) on {target.endpoint}")
+    confirm_by_name("This cannot be undone.", ",".join(losses), confirmed)
+    return delete.delete(target.kafka, list(losses))
 
 
 @app.command("plan")
@@ -197,7 +198,7 @@ def plan_(
     name: Name = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Show what `apply` would do to bring the inventory's `kafka_topics` into being; changes nothing."""
+    """Show what `apply` would change for the inventory's `kafka_topics`; changes nothing."""
     from kcluster.operations.topic import plan
 
     target = Target(inventory, name)
@@ -213,24 +214,25 @@ def apply_(
     name: Name = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Bring the inventory's `kafka_topics` into being: shows the plan, asks, does it; again, it does nothing.
+    """Create and change topics as `kafka_topics` of the inventory declares: shows the plan, asks, makes the changes.
 
-    Nothing is deleted without --prune, and with it only after the cluster's name was given (--confirm in scripts).
-    Partitions only grow; a different replication factor is reported and not changed here.
+    Nothing is deleted without --prune, and with it only after the cluster's name was typed (--confirm in scripts).
+    Partitions only grow; a different replication factor is reported and not changed.
     """
     from kcluster.operations.topic import apply, plan
 
     target = Target(inventory, name)
-    wanted = plan.plan(target.kafka, target.declared_topics, prune=prune)
-    if not wanted.steps:
-        return wanted
-    _preview(wanted)
-    if wanted.deletions:
-        confirm_by_name("Topics are deleted with their data.", target.cluster.name, confirmed)
+    planned = plan.plan(target.kafka, target.declared_topics, prune=prune)
+    if not planned.steps:
+        return planned
+    _preview(planned)
+    if planned.deletions:
+        deleted = counted(len(planned.deletions), "topic")
+        confirm_by_name(f"Deletes {deleted} with all records on {target.endpoint}.", target.cluster.name, confirmed)
     else:
         confirm("Make these changes?", yes=yes)
-    return apply.carry_out(target.kafka, wanted, show.progress)
+    return apply.carry_out(target.kafka, planned, show.progress)
 
 
-def _preview(wanted: Result) -> None:
-    show.result(wanted, show.OutputFormat.TABLE, out=sys.stderr)
+def _preview(changes: Result) -> None:
+    show.result(changes, show.OutputFormat.TABLE, out=sys.stderr)

@@ -1,4 +1,4 @@
-"""The questions of `kcluster health`, one small function for each; they look at facts and ask nobody."""
+"""The checks of `kcluster health`, one pure function each: facts in, check out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kcluster.errors import KclusterError
-from kcluster.results import Check
+from kcluster.results import Check, counted
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka.topics import Partition, TopicState
@@ -52,10 +52,10 @@ def followers(facts: ClusterFacts) -> Check:
         return Check(name, True, "none, one server only")
     leading = [(server, state) for server, state in facts.servers.items() if state.mode == "leader"]
     if not leading:
-        return Check(name, False, "no leader that could say who is in sync")
+        return Check(name, False, "no leader, so the synced followers are unknown")
     server, state = leading[0]
     if state.synced is None:
-        return Check(name, False, state.problem or "the leader does not say how many are in sync", server)
+        return Check(name, False, state.problem or "the leader does not report its synced followers", server)
     absent = [other for other, one in facts.servers.items() if one.mode not in ("leader", "follower")]
     return Check(name, state.synced == expected, f"{state.synced} of {expected} in sync", few(absent))
 
@@ -63,7 +63,9 @@ def followers(facts: ClusterFacts) -> Check:
 def quorum_leader(facts: ClusterFacts) -> Check:
     """The KRaft quorum has a leader, and it is one of the voters."""
     if isinstance(facts.quorum, KclusterError) or facts.quorum is None:
-        return Check("quorum leader", False, facts.quorum.message if facts.quorum else "nobody was asked")
+        return Check(
+            "quorum leader", False, facts.quorum.message if facts.quorum else "no controller or broker was asked"
+        )
     state = facts.quorum
     known = state.leader in {voter.id for voter in state.voters}
     detail = f"controller {state.leader}, epoch {state.epoch}" if known else "expected a voter as leader, observed none"
@@ -73,12 +75,13 @@ def quorum_leader(facts: ClusterFacts) -> Check:
 def quorum_lag(facts: ClusterFacts) -> Check:
     """Every voter was level with the leader a moment ago."""
     if isinstance(facts.quorum, KclusterError) or facts.quorum is None:
-        return Check("quorum lag", False, "no leader that could say who is behind")
+        return Check("quorum lag", False, "no leader, so the lag is unknown")
     behind = dict(_behind(facts.quorum))
     voters = len(facts.quorum.voters)
-    detail = f"{voters - len(behind)} of {voters} voters level with the leader"
+    detail = f"{voters - len(behind)} of {voters} voters in sync with the leader"
     if behind:
-        detail += f"; behind: {few(f'controller-{voter} ({lag} records)' for voter, lag in behind.items())}"
+        lags = (f"controller-{voter} ({counted(lag, 'record')})" for voter, lag in behind.items())
+        detail += f"; behind: {few(lags)}"
     return Check("quorum lag", not behind, detail, few(f"controller-{voter}" for voter in behind))
 
 
@@ -91,8 +94,8 @@ def brokers_registered(facts: ClusterFacts) -> Check:
     faults = [f"broker-{broker} is missing" for broker in sorted(wanted - there)]
     faults += [f"broker-{broker} is not in the inventory" for broker in sorted(there - wanted)]
     others = {
-        door.node: one.brokers
-        for door, one in facts.identities.items()
+        endpoint.node: one.brokers
+        for endpoint, one in facts.identities.items()
         if not isinstance(one, KclusterError) and one.brokers not in (frozenset(), there)
     }
     faults += [f"{node} knows {few(f'broker-{one}' for one in sorted(known))}" for node, known in others.items()]
@@ -105,14 +108,18 @@ def controller(facts: ClusterFacts) -> Check:
     """All brokers name the same controller; with KRaft the leader of the quorum is the controller."""
     if facts.quorum is not None:
         return _quorum_controller(facts.quorum)
-    seen = {door.node: one.controller for door, one in facts.identities.items() if not isinstance(one, KclusterError)}
+    seen = {
+        endpoint.node: one.controller
+        for endpoint, one in facts.identities.items()
+        if not isinstance(one, KclusterError)
+    }
     found = sorted(set(seen.values()))
     if len(found) == 1 and found[0] >= 0:
-        return Check("controller", True, f"one, named by {len(seen)} brokers", f"broker-{found[0]}")
+        return Check("controller", True, f"one, reported by {counted(len(seen), 'broker')}", f"broker-{found[0]}")
     if facts.cluster is None and len(found) > 1 and -1 not in found:
         # With KRaft each broker names any other; without an inventory we cannot know that it is not.
-        return Check("controller", True, "brokers name different ones, as they do with KRaft")
-    views = [f"{node} says {'none' if named < 0 else f'broker-{named}'}" for node, named in seen.items()]
+        return Check("controller", True, "brokers report different ones, as they do with KRaft")
+    views = [f"{node} reports {'none' if named < 0 else f'broker-{named}'}" for node, named in seen.items()]
     return Check("controller", False, f"expected one for all, observed: {few(views) or 'no answer'}")
 
 
@@ -132,9 +139,9 @@ def under_min_isr(facts: ClusterFacts) -> Check:
 
 
 def advertised(facts: ClusterFacts) -> Check:
-    """Every broker answers at each address it tells its clients to use."""
+    """Every broker answers at each address it advertises."""
     if facts.cluster is None and not facts.advertised:
-        return Check("advertised addresses", False, "nobody tells them")
+        return Check("advertised addresses", False, "no broker answers with its addresses")
     moved = list(_moved(facts))
     check = _all_answer("advertised addresses", facts.advertised.items())
     return Check(check.name, False, "; ".join([check.detail, *moved]), check.subject) if moved else check
@@ -161,15 +168,15 @@ def few(words: Iterable[str]) -> str:
 
 def _all_answer(name: str, answers: Iterable[tuple[Endpoint, str]]) -> Check:
     told = list(answers)
-    silent = [(door, reason) for door, reason in told if reason]
+    silent = [(endpoint, reason) for endpoint, reason in told if reason]
     detail = f"{len(told) - len(silent)} of {len(told)} answer"
     if silent:
         detail += f"; {few(reason for _, reason in silent)}"
-    return Check(name, not silent, detail, few(dict.fromkeys(_named(door) for door, _ in silent)))
+    return Check(name, not silent, detail, few(dict.fromkeys(_named(endpoint) for endpoint, _ in silent)))
 
 
-def _named(door: Endpoint) -> str:
-    return f"{door.node} {door.listener}".strip()
+def _named(endpoint: Endpoint) -> str:
+    return f"{endpoint.node} {endpoint.listener}".strip()
 
 
 def _behind(state: QuorumState) -> Iterator[tuple[int, int]]:
@@ -190,7 +197,7 @@ def _quorum_controller(state: QuorumState | KclusterError) -> Check:
 
 def _no_partition(name: str, facts: ClusterFacts, bad: Callable[[TopicState, Partition], bool]) -> Check:
     if isinstance(facts.topics, KclusterError):
-        return Check(name, False, f"cannot be asked: {facts.topics.message}")
+        return Check(name, False, f"unknown: {facts.topics.message}")
     total = sum(len(topic.partitions) for topic in facts.topics)
     found = [(topic, part) for topic in facts.topics for part in topic.partitions if bad(topic, part)]
     words = [f"{topic.name}-{part.id}{_without(part)}" for topic, part in found]
@@ -212,13 +219,13 @@ def _moved(facts: ClusterFacts) -> Iterator[str]:
         told = facts.registered.get(broker.id)
         known: Sequence[str] = [listener.address for listener in broker.listeners]
         if told is not None and told not in known:
-            yield f"{broker.name} advertises {told}, the inventory says {', '.join(known)}"
+            yield f"{broker.name} advertises {told}, the inventory has {', '.join(known)}"
 
 
 def _cluster_ids(facts: ClusterFacts) -> Iterator[tuple[str, str]]:
-    for door, one in facts.identities.items():
+    for endpoint, one in facts.identities.items():
         if not isinstance(one, KclusterError):
-            yield door.node, one.cluster
-    for door, told in facts.controller_clusters.items():
+            yield endpoint.node, one.cluster
+    for endpoint, told in facts.controller_clusters.items():
         if isinstance(told, str):
-            yield door.node, told
+            yield endpoint.node, told

@@ -77,7 +77,7 @@ class ClusterFacts:
     @property
     def living(self) -> set[str]:
         """The names of the nodes that answer."""
-        return {door.node for door, reason in (*self.nodes.items(), *self.advertised.items()) if not reason}
+        return {endpoint.node for endpoint, reason in (*self.nodes.items(), *self.advertised.items()) if not reason}
 
     @property
     def silent(self) -> bool:
@@ -98,19 +98,19 @@ def gather(kafka: Kafka, cluster: Cluster | None) -> ClusterFacts:
 
 def _of_metadata(pool: ThreadPoolExecutor, kafka: Kafka, registered: Mapping[int, str] | KclusterError) -> ClusterFacts:
     told = {} if isinstance(registered, KclusterError) else registered
-    doors = [_door(f"broker-{broker}", address, _protocol(kafka)) for broker, address in told.items()]
-    advertised = _each(pool, doors, lambda door: _knock(door, kafka))
-    identities = _each(pool, _open(doors, kafka), lambda door: _identity(door, kafka))
+    endpoints = [_door(f"broker-{broker}", address, _protocol(kafka)) for broker, address in told.items()]
+    advertised = _each(pool, endpoints, lambda endpoint: _probe(endpoint, kafka))
+    identities = _each(pool, _open(endpoints, kafka), lambda endpoint: _identity(endpoint, kafka))
     return ClusterFacts(cluster=None, advertised=dict(advertised), identities=dict(identities))
 
 
 def _of_model(pool: ThreadPoolExecutor, kafka: Kafka, cluster: Cluster) -> ClusterFacts:
-    brokers, controllers = [_own_door(broker) for broker in cluster.brokers], _controllers(cluster)
-    doors = [_advertised(broker, listener) for broker in cluster.brokers for listener in broker.listeners]
+    brokers, controllers = [_own_endpoint(broker) for broker in cluster.brokers], _controllers(cluster)
+    endpoints = [_advertised(broker, listener) for broker in cluster.brokers for listener in broker.listeners]
     servers = _each(pool, _servers(cluster), _server)
-    nodes = _each(pool, [*controllers, *brokers], lambda door: _knock(door, kafka))
-    advertised = _each(pool, doors, lambda door: _knock(door, kafka))
-    identities = _each(pool, _one_per_node(_open(doors, kafka)), lambda door: _identity(door, kafka))
+    nodes = _each(pool, [*controllers, *brokers], lambda endpoint: _probe(endpoint, kafka))
+    advertised = _each(pool, endpoints, lambda endpoint: _probe(endpoint, kafka))
+    identities = _each(pool, _one_per_node(_open(endpoints, kafka)), lambda endpoint: _identity(endpoint, kafka))
     clusters = _each(pool, controllers, _controller_cluster)
     quorum = pool.submit(_quorum, [*controllers, *brokers]) if controllers else None
     states = dict(servers)
@@ -133,7 +133,7 @@ def _door(node: str, address: str, protocol: str) -> Endpoint:
     return Endpoint(node, host, int(port), protocol)
 
 
-def _own_door(broker: Broker) -> Endpoint:
+def _own_endpoint(broker: Broker) -> Endpoint:
     """Where the broker listens for the other brokers, before anything is translated on the way."""
     inner = broker.internal
     everywhere = inner.host in ("", "0.0.0.0", "::")
@@ -155,14 +155,14 @@ def _servers(cluster: Cluster) -> list[Endpoint]:
     return [Endpoint(node.name, node.host.address, node.client_port, "PLAINTEXT") for node in found]
 
 
-def _open(doors: Iterable[Endpoint], kafka: Kafka) -> list[Endpoint]:
-    """The doors at which more can be asked: without SASL, and with TLS only as --client-config says."""
+def _open(endpoints: Iterable[Endpoint], kafka: Kafka) -> list[Endpoint]:
+    """The endpoints at which more can be asked: without SASL, and with TLS only as --client-config says."""
     speaks = {"PLAINTEXT", _protocol(kafka)} - {"SASL_PLAINTEXT", "SASL_SSL"}
-    return [door for door in doors if door.protocol in speaks]
+    return [endpoint for endpoint in endpoints if endpoint.protocol in speaks]
 
 
-def _one_per_node(doors: Iterable[Endpoint]) -> list[Endpoint]:
-    return list({door.node: door for door in doors}.values())
+def _one_per_node(endpoints: Iterable[Endpoint]) -> list[Endpoint]:
+    return list({endpoint.node: endpoint for endpoint in endpoints}.values())
 
 
 def _protocol(kafka: Kafka) -> str:
@@ -173,10 +173,10 @@ def _protocol(kafka: Kafka) -> str:
 
 
 def _each(
-    pool: ThreadPoolExecutor, doors: Iterable[Endpoint], ask: Callable[[Endpoint], T]
+    pool: ThreadPoolExecutor, endpoints: Iterable[Endpoint], ask: Callable[[Endpoint], T]
 ) -> Iterator[tuple[Endpoint, T]]:
     """Begin to ask all of them now; the answers are waited for when they are looked at."""
-    asked = list(doors)
+    asked = list(endpoints)
     return zip(asked, pool.map(ask, asked), strict=True)
 
 
@@ -187,44 +187,46 @@ def _attempt(ask: Callable[[], T]) -> T | KclusterError:
         return problem
 
 
-def _knock(door: Endpoint, kafka: Kafka) -> str:
-    """Why nobody answers at the door; empty when somebody does."""
-    blind = door.protocol == "SASL_SSL" or (door.protocol == "SSL" and _protocol(kafka) != "SSL")
+def _probe(endpoint: Endpoint, kafka: Kafka) -> str:
+    """Why the endpoint does not answer; empty when it does."""
+    blind = endpoint.protocol == "SASL_SSL" or (endpoint.protocol == "SSL" and _protocol(kafka) != "SSL")
     if blind:
         # Without certificates and credentials, an accepted connection is all one can see.
         return (
-            "" if ports.answers(door.host, door.port, within=_CONNECTED_WITHIN) else f"{door.address} does not answer"
+            ""
+            if ports.answers(endpoint.host, endpoint.port, within=_CONNECTED_WITHIN)
+            else f"{endpoint.address} does not answer"
         )
-    settings = kafka.config if door.protocol == "SSL" else None  # SASL comes after the question for versions
-    answer = _attempt(lambda: wire.api_versions(door.host, door.port, settings))
+    settings = kafka.config if endpoint.protocol == "SSL" else None  # SASL comes after the question for versions
+    answer = _attempt(lambda: wire.api_versions(endpoint.host, endpoint.port, settings))
     return answer.message if isinstance(answer, KclusterError) else ""
 
 
-def _identity(door: Endpoint, kafka: Kafka) -> NodeIdentity | KclusterError:
-    settings = kafka.config if door.protocol == "SSL" else None
-    return _attempt(lambda: wire.identity(door.host, door.port, settings))
+def _identity(endpoint: Endpoint, kafka: Kafka) -> NodeIdentity | KclusterError:
+    settings = kafka.config if endpoint.protocol == "SSL" else None
+    return _attempt(lambda: wire.identity(endpoint.host, endpoint.port, settings))
 
 
-def _controller_cluster(door: Endpoint) -> str | KclusterError:
-    return _attempt(lambda: wire.cluster_id(door.host, door.port, controller=True))
+def _controller_cluster(endpoint: Endpoint) -> str | KclusterError:
+    return _attempt(lambda: wire.cluster_id(endpoint.host, endpoint.port, controller=True))
 
 
-def _quorum(doors: Iterable[Endpoint]) -> QuorumState | KclusterError:
+def _quorum(endpoints: Iterable[Endpoint]) -> QuorumState | KclusterError:
     """The first answer: a controller that does not lead refuses, a broker asks the leader."""
     answer: QuorumState | KclusterError = UnreachableError("no controller answers")
-    for door in doors:
-        answer = _attempt(lambda door=door: wire.quorum(door.host, door.port))  # type: ignore[misc]
+    for endpoint in endpoints:
+        answer = _attempt(lambda endpoint=endpoint: wire.quorum(endpoint.host, endpoint.port))  # type: ignore[misc]
         if not isinstance(answer, KclusterError):
             return answer
     return answer
 
 
-def _server(door: Endpoint) -> ServerState:
-    told = _attempt(lambda: zookeeper.monitor(door.host, door.port))
+def _server(endpoint: Endpoint) -> ServerState:
+    told = _attempt(lambda: zookeeper.monitor(endpoint.host, endpoint.port))
     if isinstance(told, UnreachableError):
         return ServerState("", silence=told.message, problem=told.message)
     if isinstance(told, KclusterError):
-        return ServerState(zookeeper.mode(door.host, door.port), problem=told.message)
+        return ServerState(zookeeper.mode(endpoint.host, endpoint.port), problem=told.message)
     synced = told.get("zk_synced_followers")
     return ServerState(told.get("zk_server_state", ""), int(synced) if synced else None)
 

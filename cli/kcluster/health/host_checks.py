@@ -1,4 +1,4 @@
-"""The questions of `kcluster health` to the hosts themselves: units, starts at boot, room on the disks."""
+"""The checks of `kcluster health` on the hosts: units, start at boot, free disk space."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kcluster.model.cluster import Cluster
 from kcluster.model.node import Node
 from kcluster.model.observed import ObservedHost, ObservedNode, ObservedUnit
 from kcluster.model.spark_cluster import SparkCluster, SparkMaster
-from kcluster.results import Check
+from kcluster.results import Check, counted
 
 LITTLE_ROOM, NO_ROOM = 0.10, 0.02
 """The free parts of a disk below which it is worth a warning, and below which the broker is about to die."""
@@ -57,7 +57,7 @@ def spark_check(engine: SparkCluster) -> Check:
         said = {word for fault in faults for word in str(fault).split()}
         subject = few(node.name for node in engine.nodes if node.name in said)
         return Check("Spark serves", False, "; ".join(map(str, faults[:NAMED])), subject)
-    return Check("Spark serves", True, f"leads {len(engine.workers)} workers", spark_masters.leader(engine))
+    return Check("Spark serves", True, f"leads {counted(len(engine.workers), 'worker')}", spark_masters.leader(engine))
 
 
 def _reachable(seen: Mapping[str, ObservedHost | KclusterError]) -> Check:
@@ -81,7 +81,7 @@ def _steady(nodes: list[_Found]) -> Check:
         if not one.unit.restarts or not fresh:
             return ""
         age = "" if one.unit.uptime_seconds is None else f", the last {one.unit.uptime_seconds:.0f} s ago"
-        return f"started again by systemd {one.unit.restarts} times{age}"
+        return f"was restarted by systemd {counted(one.unit.restarts, 'time')}{age}"
 
     return _every("units steady", nodes, fault)
 
@@ -109,7 +109,7 @@ def _room(nodes: list[_Found]) -> Check:
         if directory.total_bytes
     }
     if not free:
-        return Check("disk room", False, "there is no data directory yet")
+        return Check("disk room", False, "no data directory exists yet")
     tight = {place: part for place, part in sorted(free.items(), key=lambda pair: pair[1]) if part < LITTLE_ROOM}
     least = min(free.values())
     detail = (

@@ -49,7 +49,7 @@ def from_json(line: bytes) -> Record:
     fields = _object(line)
     unknown = sorted(set(fields) - _KNOWN)
     if unknown:
-        raise RecordError(f"`{unknown[0]}` is not a field of a record; they are {', '.join(FIELDS)}")
+        raise RecordError(f"unknown field `{unknown[0]}`: use {', '.join(FIELDS)}")
     if "value" not in fields and "value_base64" not in fields:
         raise RecordError("it has no `value`; write null for a tombstone")
     return Record(
@@ -98,7 +98,7 @@ def _bytes(fields: dict[str, Any], name: str) -> bytes | None:
     try:
         return base64.b64decode(value, validate=True) if coded in fields else value.encode()
     except UnicodeEncodeError as problem:
-        raise RecordError(f"`{name}` has half of a surrogate pair, which no text can hold") from problem
+        raise RecordError(f"`{name}` has half of a surrogate pair and is not valid text") from problem
     except ValueError as problem:
         raise RecordError(f"`{coded}` is not base64") from problem
 
@@ -117,7 +117,7 @@ def _header(fields: dict[str, Any]) -> Header:
     if not isinstance(fields.get("key"), str):
         raise RecordError("a header's `key` must be a string")
     if "\0" in fields["key"]:
-        raise RecordError("a header's `key` cannot hold a zero byte")
+        raise RecordError("a header's `key` must not contain a zero byte")
     _bytes(fields, "key")
     return fields["key"], _bytes(fields, "value")
 
@@ -145,12 +145,12 @@ def _kind(value: Any) -> str:
     return kinds.get(type(value), "a number")
 
 
-Shown = Callable[[Record], bytes]
+RecordFormatter = Callable[[Record], bytes]
 
 COLUMNS = {"timestamp": "%T", "partition": "%p", "offset": "%o", "headers": "%h", "key": "%k"}
 """What can be shown beside the value, in the order it is shown, and how a template spells it."""
 
-_PLACES: dict[str, Shown] = {
+_PLACES: dict[str, RecordFormatter] = {
     "v": lambda record: _text(record.value),
     "k": lambda record: _text(record.key),
     "p": lambda record: _text(record.partition),
@@ -167,9 +167,9 @@ def columns(names: Sequence[str]) -> str:
     return "\\t".join([*(COLUMNS[name] for name in names), "%v"])
 
 
-def template(text: str) -> Shown:
+def template(text: str) -> RecordFormatter:
     """The function that shows a record as the template says; a line end is added when there is none."""
-    parts: list[bytes | Shown] = []
+    parts: list[bytes | RecordFormatter] = []
     end = 0
     for match in _SPECIAL.finditer(text):
         parts += [text[end : match.start()].encode(), _part(match)]
@@ -186,7 +186,7 @@ def unescaped(text: str) -> bytes:
     return re.sub(r"\\([ntr0\\])", lambda match: _ESCAPES[match[1]].decode(), text).encode()
 
 
-def _part(match: re.Match[str]) -> bytes | Shown:
+def _part(match: re.Match[str]) -> bytes | RecordFormatter:
     place, escape = match["place"], match["escape"]
     if place == "%":
         return b"%"
@@ -194,7 +194,7 @@ def _part(match: re.Match[str]) -> bytes | Shown:
         return _PLACES[place]
     if escape is not None and escape in _ESCAPES:
         return _ESCAPES[escape]
-    raise RecordError(f"`{match[0]}` means nothing; known are %v %k %p %o %T %h %% \\n \\t \\r \\0 \\\\")
+    raise RecordError(f"unknown placeholder `{match[0]}`: use %v %k %p %o %T %h %% \\n \\t \\r \\0 \\\\")
 
 
 def _text(value: bytes | int | None) -> bytes:

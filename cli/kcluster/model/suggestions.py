@@ -1,4 +1,4 @@
-"""Misspelt names: which known one was meant."""
+"""Suggestions for unknown names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6) -> list[str]:
-    """The known names most like this one, at most three, the best first; upper and lower case are the same."""
+    """The at most three most similar known names, the best first, ignoring case."""
     from difflib import get_close_matches  # lazily: only a mistake pays for it
 
     lower = {known.lower(): known for known in names}
@@ -14,5 +14,5 @@ def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6) -> list[str
 
 
 def meant(name: str, names: Iterable[str]) -> str:
-    """The one known name that was probably meant; empty when none is near enough to say so."""
+    """The most similar known name; empty when none is similar enough to suggest alone."""
     return next(iter(nearest(name, names, cutoff=0.75)), "")

@@ -1,4 +1,4 @@
-"""`broker list` and `broker config`: who serves the cluster, and with which settings."""
+"""`broker list` and `broker config`: the brokers of a cluster, and the effective config of one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kcluster.clients.kafka import Kafka, topics
 from kcluster.errors import KclusterError, RefusedError
 from kcluster.facts.brokers import Answers, ask_all, release_of
 from kcluster.operations.topic.describe import in_bytes
-from kcluster.results import Block, Cell, Grid, Result, Tone
+from kcluster.results import Block, Cell, Grid, Result, Tone, counted, enumerated
 
 if TYPE_CHECKING:
     from confluent_kafka.admin._metadata import ClusterMetadata
@@ -26,7 +26,7 @@ class BrokerRow:
 
     id: int
     address: str
-    """Empty when the broker is not there, though partitions count on it."""
+    """Empty when the broker is not registered but holds replicas."""
     rack: str
     controller: bool | None
     version: str | None
@@ -37,12 +37,12 @@ class BrokerRow:
 
 @dataclass(frozen=True)
 class BrokerList(Result):
-    """Every broker, and who leads the cluster."""
+    """Every broker, and the controller."""
 
     cluster_id: str
     brokers: Sequence[BrokerRow]
     quorum_leader: int | None = None
-    """The KRaft controller in charge; None with ZooKeeper, or when it cannot be asked."""
+    """The active KRaft controller; None with ZooKeeper, or when it is unknown."""
 
     def view(self) -> Iterable[Block]:
         """A row for each broker; in KRaft mode a line about the controllers."""
@@ -55,7 +55,7 @@ class BrokerList(Result):
 def _row(row: BrokerRow) -> list[str | Cell]:
     return [
         str(row.id),
-        row.address or Cell("not there", Tone.BAD),
+        row.address or Cell("not registered", Tone.BAD),
         row.rack,
         Cell("controller", Tone.GOOD) if row.controller else "",
         row.version or "-",
@@ -66,7 +66,7 @@ def _row(row: BrokerRow) -> list[str | Cell]:
 
 
 def listing(kafka: Kafka) -> BrokerList:
-    """The brokers with what the cluster and each of them say; those that are missed by partitions as well."""
+    """The registered brokers, and those that hold replicas without being registered."""
     metadata, racks = kafka.metadata(), topics.racks(kafka)
     answers = ask_all(metadata, kafka.config)
     kraft = any(answer.versions and answer.versions.has(wire.DESCRIBE_QUORUM) for answer in answers.values())
@@ -91,7 +91,7 @@ def _quorum_leader(metadata: ClusterMetadata, config: Mapping[str, str]) -> int 
 def rows(
     metadata: ClusterMetadata, racks: Mapping[int, str], answers: Mapping[int, Answers], controller: int | None
 ) -> list[BrokerRow]:
-    """A row for each broker that is there or that holds a replica."""
+    """A row for each broker that is registered or holds a replica."""
     partitions = [part for topic in metadata.topics.values() for part in topic.partitions.values()]
     held = Counter(broker for part in partitions for broker in part.replicas)
     led = Counter(part.leader for part in partitions)
@@ -117,7 +117,7 @@ def _address(metadata: ClusterMetadata, identity: int) -> str:
 
 @dataclass(frozen=True)
 class BrokerProperty:
-    """One setting of a broker as it counts now."""
+    """One effective property of a broker."""
 
     name: str
     value: str | None
@@ -161,17 +161,22 @@ class BrokerConfig(Result):
         ]
         yield Grid(("PROPERTY", "VALUE", "SOURCE"), rows)
         if self.defaults:
-            yield Cell(f"{self.defaults} more are at their default; --all shows them", Tone.DIM)
+            yield Cell(
+                f"{counted(self.defaults, 'property', 'properties')} at their default are not shown; use --all",
+                Tone.DIM,
+            )
 
 
 def config(kafka: Kafka, identity: int, *, everything: bool = False) -> BrokerConfig:
-    """What counts on a broker and where it comes from; without `everything`, what is not a default."""
+    """The effective config of a broker with the source of each property; without `everything`, no defaults."""
     from confluent_kafka.admin import ConfigResource, ResourceType
 
     known = sorted(kafka.metadata().brokers)
     if identity not in known:
-        listed = ", ".join(str(broker) for broker in known)
-        raise RefusedError(f"there is no broker {identity}; there is {listed}", resolution="kcluster broker list")
+        listed = enumerated(map(str, known))
+        raise RefusedError(
+            f"there is no broker {identity}: the brokers are {listed}", resolution="kcluster broker list"
+        )
     resource = ConfigResource(ResourceType.BROKER, str(identity))
     answer = kafka.wait_each(kafka.admin.describe_configs([resource], request_timeout=10))[resource]
     properties = [_property(entry) for _, entry in sorted(answer.items())]

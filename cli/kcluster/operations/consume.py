@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.errors import RefusedError
 from kcluster.interrupt import Interrupt
-from kcluster.model.record import Record, Shown
+from kcluster.model.record import Record, RecordFormatter
 from kcluster.operations.produce import existing_topic
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class ConsumeRequest:
     """Stop at what was the end when reading began."""
 
 
-def consume(kafka: Kafka, topic: str, reading: ConsumeRequest, shown: Shown | None, out: BinaryIO) -> int:
+def consume(kafka: Kafka, topic: str, reading: ConsumeRequest, shown: RecordFormatter | None, out: BinaryIO) -> int:
     """Write records until it is enough, and return how many; without `shown` the bare values, which is fastest."""
     partitions = _chosen(topic, existing_topic(kafka, topic), reading.partitions)
     with Interrupt() as interrupt:
@@ -174,7 +174,7 @@ class RecordReader:
         missing = sorted(set(self._partitions) - set(offsets))
         if missing:
             raise RefusedError(
-                f"partition {missing[0]} of {self._topic} has no leader that answers",
+                f"partition {missing[0]} of {self._topic} has no leader that can be reached",
                 resolution=f"kcluster topic describe {self._topic}",
             )
         return offsets
@@ -190,7 +190,7 @@ class RecordReader:
         if error.name() == "_PARTITION_EOF":
             self._at_end(message.partition() or 0, message.offset() or 0, batch)
         elif error.name() in ("UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC", "_UNKNOWN_PARTITION"):
-            raise RefusedError(f"the topic {self._topic} is gone")
+            raise RefusedError(f"topic {self._topic} was deleted")
         elif error.name() not in _PASSING and not error.retriable():
             raise self._kafka.translate(Exception(error))
 
@@ -238,7 +238,7 @@ class RecordReader:
 def _chosen(topic: str, existing: Sequence[int], wanted: Sequence[int]) -> Sequence[int]:
     unknown = sorted(set(wanted) - set(existing))
     if unknown:
-        raise RefusedError(f"{topic} has no partition {unknown[0]}, only {existing[0]} to {existing[-1]}")
+        raise RefusedError(f"{topic} has no partition {unknown[0]}: it has {existing[0]} to {existing[-1]}")
     return sorted(set(wanted)) or existing
 
 
@@ -250,7 +250,7 @@ def _last_offsets(batch: Sequence[Message]) -> dict[int, int]:
     return dict(zip(map(partition, batch), map(Message.offset, batch), strict=True))
 
 
-def _lines(batch: Sequence[Message], shown: Shown | None) -> bytes:
+def _lines(batch: Sequence[Message], shown: RecordFormatter | None) -> bytes:
     """The bytes to write. Bare values are joined without a function call for each."""
     if shown is not None:
         return b"".join(map(shown, map(_record, batch)))

@@ -1,4 +1,4 @@
-"""The story of a check: why it matters, what happens otherwise, and what to do."""
+"""`explain`: why a check matters, what happens without it, and how to fix it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _WIDTH = 96
 
 @dataclass(frozen=True)
 class Explanation(Result):
-    """One story."""
+    """The explanation of one check."""
 
-    story: CheckExplanation
+    explanation: CheckExplanation
 
     def data(self) -> Any:
         """Its parts."""
-        return asdict(self.story)
+        return asdict(self.explanation)
 
     def view(self) -> Iterable[Block]:
         """The question first, then paragraphs."""
-        story = self.story
-        yield Cell(f"{story.id}: {story.asks}", Tone.GOOD)
-        for title, text in (("why", story.why), ("otherwise", story.otherwise), ("what to do", story.fix)):
+        check = self.explanation
+        yield Cell(f"{check.id}: {check.asks}", Tone.GOOD)
+        for title, text in (("why", check.why), ("otherwise", check.otherwise), ("what to do", check.fix)):
             first, *more = wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
             yield f"{title:<12}{first}"
             yield from (f"{'':<12}{line}" for line in more)
@@ -39,27 +39,28 @@ class Explanation(Result):
 class ExplanationList(Result):
     """Every check in one line."""
 
-    stories: tuple[CheckExplanation, ...]
+    checks: tuple[CheckExplanation, ...]
 
     def data(self) -> Any:
         """Id and question of each."""
-        return [{"id": story.id, "asks": story.asks} for story in self.stories]
+        return [{"id": check.id, "asks": check.asks} for check in self.checks]
 
     def view(self) -> Iterable[Block]:
         """One row for each."""
-        yield Grid(("CHECK", "WHAT IS TRUE OF A GOOD HOST"), [(story.id, story.asks) for story in self.stories])
+        yield Grid(("CHECK", "REQUIREMENT"), [(check.id, check.asks) for check in self.checks])
 
 
-def explain(word: str) -> Explanation:
-    """The story of one check; of a misspelt id the nearest is named."""
-    if word in EXPLANATIONS:
-        return Explanation(EXPLANATIONS[word])
-    near = meant(word, EXPLANATIONS)
+def explain(check: str) -> Explanation:
+    """The explanation of one check; raises UsageError with the nearest id for an unknown one."""
+    if check in EXPLANATIONS:
+        return Explanation(EXPLANATIONS[check])
+    near = meant(check, EXPLANATIONS)
     raise UsageError(
-        f"there is no check {word}", resolution=f"kcluster explain {near}" if near else "kcluster explain lists them"
+        f"there is no check {check}",
+        resolution=f"kcluster explain {near}" if near else "list the checks: kcluster explain",
     )
 
 
 def listed() -> ExplanationList:
-    """All there are."""
+    """Every check."""
     return ExplanationList(tuple(EXPLANATIONS.values()))

@@ -1,4 +1,4 @@
-"""One verdict on a cluster: asked once, until it is a yes, or again and again."""
+"""`health`: the checks of a cluster, once, until it is healthy, or repeatedly."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Health(Checks):
         """The checks, what was left out, and the verdict last."""
         *answers, verdict = super().view()
         yield from answers
-        yield from (f"left out: {what}" for what in self.left_out)
+        yield from (f"not checked: {what}" for what in self.left_out)
         yield verdict
 
 
@@ -101,9 +101,9 @@ def _looked(cluster: Cluster, hosts: Connections) -> Seen:
 
 def _left_out(facts: ClusterFacts) -> Iterator[str]:
     if facts.cluster is None:
-        yield "ZooKeeper or the KRaft quorum, nodes that are down, other listeners: only an inventory tells them"
+        yield "ZooKeeper or the KRaft quorum, nodes that are down, other listeners (name the inventory with -i INV)"
         return
-    asked = {door.node for door in facts.identities}
+    asked = {endpoint.node for endpoint in facts.identities}
     closed = [broker.name for broker in facts.cluster.brokers if broker.name not in asked]
     if closed:
         yield f"cluster id and controller as {', '.join(closed[:5])} see them: their listeners need credentials"

@@ -196,4 +196,4 @@ def _cannot_change(change: TopicChange) -> bool:
 
 
 def _unchanged(change: TopicChange) -> str:
-    return f"topic {change.topic}: {change.what} stays {change.before}, declared {change.after}: {change.note}"
+    return f"topic {change.topic}: {change.what} stays {change.before}, declared is {change.after}: {change.note}"

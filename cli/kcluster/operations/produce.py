@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kcluster.clients.kafka import Kafka
-from kcluster.clients.kafka.input_messages import Acks, Message, Sending, lines, messages
+from kcluster.clients.kafka.input_messages import Acks, Message, ProduceRequest, lines, messages
 from kcluster.clients.kafka.topic_names import unknown
 from kcluster.errors import ApplyError, ExitCode, KclusterError, RefusedError, UsageError
 from kcluster.interrupt import Interrupt
 from kcluster.model.record import RecordError
-from kcluster.results import Block, Result
+from kcluster.results import Block, Result, counted
 
 if TYPE_CHECKING:
     from confluent_kafka import Producer
@@ -44,7 +44,7 @@ class Produced(Result):
     topic: str
     sent: int
     acknowledged: int | None
-    """None with acks=0, where nobody answers."""
+    """None with acks=0, where brokers do not answer."""
     interrupted: bool = False
 
     @property
@@ -55,31 +55,31 @@ class Produced(Result):
     def view(self) -> Iterable[Block]:
         """One sentence."""
         if self.acknowledged is None:
-            count = f"{_records(self.sent)} sent to {self.topic}, not acknowledged (acks=0)"
+            count = f"{counted(self.sent, 'record')} sent to {self.topic}, not acknowledged (acks=0)"
         else:
-            count = f"{_records(self.acknowledged)} acknowledged by {self.topic}"
+            count = f"{counted(self.acknowledged, 'record')} acknowledged by {self.topic}"
         yield f"interrupted: {count}" if self.interrupted else count
 
 
-def produce(kafka: Kafka, topic: str, sending: Sending, source: int) -> Produced:
+def produce(kafka: Kafka, topic: str, sending: ProduceRequest, source: int) -> Produced:
     """Send every line of the source (a file descriptor), and wait for the acknowledgements."""
-    outbox = Outbox(kafka, topic, sending)
-    outbox.open()
+    sender = RecordSender(kafka, topic, sending)
+    sender.open()
     with Interrupt() as interrupt:
         try:
-            read = lines(_chunks(source, interrupt, outbox.breathe), lambda: interrupt.seen)
-            for batch in messages(sending, read, outbox.check):
-                outbox.send(batch)
+            read = lines(_chunks(source, interrupt, sender.poll), lambda: interrupt.seen)
+            for batch in messages(sending, read, sender.check):
+                sender.send(batch)
         except RecordError as fault:
-            outbox.finish()
+            sender.finish()
             raise UsageError(
-                f"line {outbox.sent + 1} of the input is not a record: {fault}",
-                details=f"{_records(outbox.sent)} before it: sent and acknowledged" if outbox.sent else "",
+                f"line {sender.sent + 1} of the input is not a record: {fault}",
+                details=f"{counted(sender.sent, 'record')} before it: sent and acknowledged" if sender.sent else "",
                 resolution="correct the line; kcluster produce --help shows the forms",
             ) from fault
-        outbox.finish()
-    acknowledged = None if sending.acks is Acks.NONE else outbox.sent
-    return Produced(topic, outbox.sent, acknowledged, interrupt.seen)
+        sender.finish()
+    acknowledged = None if sending.acks is Acks.NONE else sender.sent
+    return Produced(topic, sender.sent, acknowledged, interrupt.seen)
 
 
 def existing_topic(kafka: Kafka, topic: str) -> Sequence[int]:
@@ -90,10 +90,10 @@ def existing_topic(kafka: Kafka, topic: str) -> Sequence[int]:
     raise unknown("topic", topic, topics, f"kcluster topic create {topic}")
 
 
-class Outbox:
+class RecordSender:
     """Sends records to one topic and counts those that fail; all others are acknowledged when it is finished."""
 
-    def __init__(self, kafka: Kafka, topic: str, sending: Sending) -> None:
+    def __init__(self, kafka: Kafka, topic: str, sending: ProduceRequest) -> None:
         self._kafka, self._topic, self._sending = kafka, topic, sending
         self.sent = 0
         self._failed = 0
@@ -126,10 +126,10 @@ class Outbox:
     def check(self, partition: int) -> None:
         """Refuse a record's own partition when the topic does not have it."""
         if partition not in self._partitions:
-            raise RecordError(f"partition {partition} is not one of {self._topic}, {_span(self._partitions)}")
+            raise RecordError(f"{self._topic} has no partition {partition}: it has {_span(self._partitions)}")
 
-    def breathe(self) -> None:
-        """Let reports of failures in while there is nothing to send."""
+    def poll(self) -> None:
+        """Take delivery reports while there is nothing to send."""
         self._producer.poll(0)
 
     def send(self, messages: list[Message]) -> None:
@@ -148,7 +148,7 @@ class Outbox:
             pass  # short rounds, because a second Ctrl-C is only heard between them
         if self._failed:
             raise ApplyError(
-                f"{self._failed:,} of {self.sent:,} sent records were not acknowledged by {self._topic}",
+                f"{self._failed:,} of {counted(self.sent, 'record')} not acknowledged by {self._topic}",
                 details=f"the first one: {self._reason}",
                 resolution=self._resolution,
             )
@@ -210,7 +210,7 @@ class Outbox:
         if error.name() == "MSG_SIZE_TOO_LARGE":
             size = len(value or b"")
             return RefusedError(
-                f"a value of {size:,} bytes is larger than {self._topic} takes",
+                f"a value of {size:,} bytes is larger than {self._topic} accepts",
                 resolution=f"kcluster topic alter {self._topic} -c max.message.bytes={size + 1024}",
             )
         if error.name() == "_MSG_TIMED_OUT":
@@ -234,8 +234,4 @@ def _chunks(source: int, interrupt: Interrupt, idle: Callable[[], None]) -> Iter
 
 
 def _span(partitions: Sequence[int]) -> str:
-    return f"which has {partitions[0]} to {partitions[-1]}" if len(partitions) > 1 else "which has only partition 0"
-
-
-def _records(count: int) -> str:
-    return "1 record" if count == 1 else f"{count:,} records"
+    return f"{partitions[0]} to {partitions[-1]}" if len(partitions) > 1 else "only partition 0"

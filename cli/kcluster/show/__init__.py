@@ -64,18 +64,18 @@ def _advised(text: str) -> str:
 
 
 def progress(text: str) -> None:
-    """Say on stderr what is going on."""
+    """Print a line of progress on stderr."""
     print(text, file=Lasting(sys.stderr), flush=True)
 
 
 class Lasting:
-    """A stream whose reader may go, or its disk fill up: nobody is told any more then, and the work goes on."""
+    """A stream that drops all output once writing fails (closed pipe, full disk), so that the work goes on."""
 
     def __init__(self, out: IO[str]) -> None:
         self._out = out
 
     def write(self, text: str) -> int:
-        """Write it, if anybody reads."""
+        """Write the text; after an error it is dropped."""
         try:
             return self._out.write(text)
         except OSError:
@@ -83,7 +83,7 @@ class Lasting:
             return len(text)
 
     def flush(self) -> None:
-        """Send what was written, if anybody reads."""
+        """Flush; after an error nothing is written any more."""
         try:
             self._out.flush()
         except OSError:
@@ -91,7 +91,7 @@ class Lasting:
 
 
 def hush(out: IO[str]) -> None:
-    """Let a stream that takes no more end nowhere; Python would complain of it at exit."""
+    """Redirect a broken stream to /dev/null; Python would report it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
 
@@ -102,14 +102,14 @@ def ask(question: str) -> str:
 
 
 def secret(question: str) -> str:
-    """Ask for something that nobody may see while it is typed; the caller has made sure that there is a terminal."""
+    """Ask for a password without echo; the caller has made sure that there is a terminal."""
     from getpass import getpass
 
     return getpass(question, sys.stderr)
 
 
 def interactive() -> bool:
-    """Whether a person can be asked."""
+    """Whether stdin and stderr are a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

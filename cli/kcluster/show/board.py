@@ -82,7 +82,7 @@ class ProgressBoard:
                 self._draw()
 
     def pause(self) -> None:
-        """End the phase: somebody is asked now."""
+        """End the phase before a question is asked."""
         with self._lock:
             self._end_phase()
 

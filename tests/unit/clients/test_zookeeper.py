@@ -83,7 +83,7 @@ def test_an_answer_in_pieces_is_put_together() -> None:
 def test_a_question_that_is_not_whitelisted_says_what_to_do() -> None:
     with (
         server(answering(NOT_ALLOWED)) as port,
-        pytest.raises(RefusedError, match="does not allow the question mntr") as told,
+        pytest.raises(RefusedError, match="does not allow the command mntr") as told,
     ):
         zookeeper.monitor("127.0.0.1", port)
     assert "4lw.commands.whitelist" in told.value.resolution

@@ -30,13 +30,13 @@ def test_an_offset_is_a_place(text: str | None, start: StartPosition) -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (["--offset", "soon"], "--offset soon is not a place in a topic"),
-        (["--offset", "@soon"], "soon is not a time"),
+        (["--offset", "soon"], "--offset soon: use beginning, end, an offset, -N or @TIME"),
+        (["--offset", "@soon"], "--offset @soon: use an ISO time"),
         (["--offset", "5", "--from-beginning"], "--offset cannot be used with --from-beginning"),
         (["--offset", "5", "-g", "g"], "--offset cannot be used with --group"),
         (["-p", "0", "-g", "g"], "--partition cannot be used with --group"),
-        (["--show", "key,size"], "--show does not know 'size'"),
-        (["--format", "%q"], "--format: `%q` means nothing"),
+        (["--show", "key,size"], "--show size: use timestamp, partition, offset, headers or key"),
+        (["--format", "%q"], "--format: unknown placeholder `%q`"),
         (["--format", "%v", "--key"], "only one of -o jsonl, --format and shown columns"),
         (["-o", "jsonl", "--key"], "only one of -o jsonl, --format and shown columns"),
     ],

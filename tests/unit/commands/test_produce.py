@@ -10,11 +10,11 @@ from kcluster.app import main
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (["-H", "novalue"], "a header is K=V, not 'novalue'"),
-        (["-H", "=x"], "a header is K=V, not '=x'"),
-        (["--key-separator", ""], "--key-separator needs a text, --input lines and no --key"),
-        (["--key-separator", ":", "--key", "k"], "--key-separator needs"),
-        (["--key-separator", ":", "--input", "jsonl"], "--key-separator needs"),
+        (["-H", "novalue"], "--header novalue: use KEY=VALUE"),
+        (["-H", "=x"], "--header =x: use KEY=VALUE"),
+        (["--key-separator", ""], "--key-separator cannot be empty, and not be used with --key or --input jsonl"),
+        (["--key-separator", ":", "--key", "k"], "--key-separator cannot be empty"),
+        (["--key-separator", ":", "--input", "jsonl"], "--key-separator cannot be empty"),
         (["--file", "nowhere.txt"], "cannot read nowhere.txt: No such file or directory"),
         (["--file", "/"], "cannot read /: Is a directory"),
     ],

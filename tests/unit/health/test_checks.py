@@ -120,7 +120,7 @@ def test_a_quorum_with_a_leader_and_level_voters() -> None:
 def test_a_voter_that_is_behind_is_named(late: int | None) -> None:
     check = checks.quorum_lag(facts(quorum=quorum(100_000, late, 100_000)))
     assert (check.ok, check.subject) == (False, "controller-3001")
-    assert check.detail == "2 of 3 voters level with the leader; behind: controller-3001 (1 records)"
+    assert check.detail == "2 of 3 voters in sync with the leader; behind: controller-3001 (1 record)"
 
 
 @pytest.mark.parametrize("state", [quorum(1, 1, 1, leader=-1), UnreachableError("no controller answers")])
@@ -156,7 +156,7 @@ def test_all_brokers_name_one_controller(seen: tuple[int, ...], ok: bool) -> Non
 def test_a_split_view_names_who_sees_what() -> None:
     told = {door: NodeIdentity("id", number) for door, number in zip(DOORS, (2, -1, 1), strict=True)}
     detail = checks.controller(facts(identities=told)).detail
-    assert detail.endswith("broker-1 says broker-2, broker-2 says none, broker-3 says broker-1")
+    assert detail.endswith("broker-1 reports broker-2, broker-2 reports none, broker-3 reports broker-1")
 
 
 def test_partitions_with_all_replicas_are_fine() -> None:
@@ -184,7 +184,7 @@ def test_a_partition_without_a_leader_is_offline() -> None:
 
 def test_partitions_that_cannot_be_asked_are_a_no() -> None:
     check = checks.offline(facts(topics=UnreachableError("no broker answers at x")))
-    assert (check.ok, check.detail) == (False, "cannot be asked: no broker answers at x")
+    assert (check.ok, check.detail) == (False, "unknown: no broker answers at x")
 
 
 def test_an_address_that_does_not_answer_is_named_with_its_listener() -> None:
@@ -196,7 +196,7 @@ def test_a_broker_that_advertises_something_else_is_told() -> None:
     moved = {**REGISTERED, 2: "localhost:9092"}
     check = checks.advertised(facts(advertised=dict.fromkeys(DOORS, ""), registered=moved))
     assert not check.ok
-    assert check.detail.endswith("broker-2 advertises localhost:9092, the inventory says 10.0.0.2:9092")
+    assert check.detail.endswith("broker-2 advertises localhost:9092, the inventory has 10.0.0.2:9092")
 
 
 def test_one_cluster_id() -> None:

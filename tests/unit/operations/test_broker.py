@@ -53,7 +53,7 @@ def test_a_broker_that_is_missed_is_shown_as_not_there_and_unknown_things_as_das
     (grid,) = BrokerList("id", rows(METADATA, {}, ANSWERS, 1)).view()
     words = [[getattr(cell, "text", cell) for cell in row] for row in grid.rows]
     assert words[1] == ["2", "b:9092", "", "", "-", "2", "1", "-"]
-    assert words[2][1] == "not there"
+    assert words[2][1] == "not registered"
 
 
 def test_in_kraft_mode_no_broker_is_controller_and_the_quorum_is_named():
@@ -70,4 +70,4 @@ def test_the_size_of_a_partition_is_what_its_leader_says():
 def test_defaults_that_are_not_shown_are_counted():
     settings = BrokerConfig(1, [Setting("log.dirs", "/d", "static", False, True)], 304)
     *_, last = settings.view()
-    assert last.text == "304 more are at their default; --all shows them"
+    assert last.text == "304 properties at their default are not shown; use --all"

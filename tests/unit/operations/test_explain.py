@@ -8,7 +8,7 @@ from kcluster.operations import explain
 
 
 @pytest.mark.parametrize("word", EXPLANATIONS)
-def test_a_story_has_5_to_15_lines_that_fit_a_terminal(word: str) -> None:
+def test_an_explanation_has_5_to_15_lines_that_fit_a_terminal(word: str) -> None:
     lines = [str(getattr(block, "text", block)) for block in explain.explain(word).view()]
     assert 4 <= len(lines) <= 15
     assert max(map(len, lines)) <= 120
@@ -28,7 +28,7 @@ def test_of_a_misspelt_check_the_nearest_is_named() -> None:
 def test_of_nonsense_the_list_is_named() -> None:
     with pytest.raises(UsageError) as found:
         explain.explain("wombat")
-    assert found.value.resolution == "kcluster explain lists them"
+    assert found.value.resolution == "list the checks: kcluster explain"
 
 
 def test_ids_are_completed() -> None:

@@ -153,7 +153,7 @@ def test_brokers_that_no_client_of_the_inventory_can_ask_are_named_once_and_told
 DECLARED = replace(OLD, topics=(Topic("orders", 3, 3, {"retention.ms": "1"}), Topic("made", 1, 1)))
 GROWN = TopicChange(TopicAction.GROW, "orders", "partitions", "2", "3", KEYED)
 KEPT = TopicChange(TopicAction.SET, "orders", "retention.ms", "9", "1")
-MADE = TopicChange(TopicAction.CREATE, "made", after="1 partitions, replication factor 1")
+MADE = TopicChange(TopicAction.CREATE, "made", after="1 partition, replication factor 1")
 
 
 def serving(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +173,7 @@ def test_topics_that_differ_are_something_to_do_and_shown(monkeypatch: pytest.Mo
     assert not found.nothing
     shown = text_of(found)
     assert "  ~ set orders: retention.ms 9 -> 1" in shown
-    assert "  + create made: 1 partitions, replication factor 1" in shown
+    assert "  + create made: 1 partition, replication factor 1" in shown
     assert shown.endswith("demo: 3 topic changes")
     assert found.data()["topics"][1] == {**asdict(KEPT)}
 
@@ -189,8 +189,8 @@ def test_a_declared_change_that_topics_do_not_allow_is_noted(monkeypatch: pytest
     found = operation.of(replace(DECLARED, topics=(Topic("orders", 3, 3), Topic("made", 1, 1))), running(OLD), NOBODY)
     assert found.nothing
     assert found.notes == (
-        "topic orders: partitions stays 5, declared 3: partitions only grow",
-        "topic orders: replication factor stays 2, declared 3: changing it moves data: that is a reassignment",
+        "topic orders: partitions stays 5, declared is 3: partitions only grow",
+        "topic orders: replication factor stays 2, declared is 3: changing it needs a partition reassignment",
     )
 
 

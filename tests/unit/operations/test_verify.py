@@ -20,7 +20,7 @@ from kcluster.rollout.phases import Phases
 from tests.unit.plan.observed_hosts import OLD
 from tests.unit.rollout.test_phases import Said
 
-MADE = TopicChange(TopicAction.CREATE, "made", after="1 partitions, replication factor 1")
+MADE = TopicChange(TopicAction.CREATE, "made", after="1 partition, replication factor 1")
 SET = TopicChange(TopicAction.SET, "orders", "retention.ms", "9", "1")
 KEPT = TopicChange(TopicAction.KEEP, "orders", "partitions", "3", "2", "partitions only grow")
 START = (Start("broker-1", "h1", "kafka"),)

@@ -1,4 +1,4 @@
-"""The door to Kafka: the connection, and what is asked through it about topics and groups."""
+"""The client of Kafka: the connection, and requests about topics, groups and brokers."""
 
 from kcluster.clients.kafka.connection import ANSWER_WITHIN, Kafka
 

@@ -1,4 +1,4 @@
-"""The door to Kafka: one connection's settings, and its answers or errors in kcluster's words."""
+"""One Kafka connection: its settings, and its errors as those of kcluster."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Kafka:
                 f"no permission: {message}",
                 resolution="ask for an ACL for this user, or pass another user with --client-config",
             )
-        return RefusedError(f"the cluster said no: {message}", details=name)
+        return RefusedError(f"the cluster refused it: {message}", details=name)
 
     def _note_fault(self, fault: Any) -> None:
         self._faults.append(f"{fault.name()} {fault.str()}")

@@ -36,7 +36,7 @@ class Compression(StrEnum):
 
 
 @dataclass(frozen=True)
-class Sending:
+class ProduceRequest:
     """How lines become records, and how they are sent."""
 
     input: Input = Input.LINES
@@ -74,7 +74,9 @@ def lines(chunks: Iterable[bytes], cut_off: Callable[[], bool] = lambda: False) 
         yield [last]
 
 
-def messages(sending: Sending, batches: Iterable[list[bytes]], check: Callable[[int], None]) -> Iterator[list[Message]]:
+def messages(
+    sending: ProduceRequest, batches: Iterable[list[bytes]], check: Callable[[int], None]
+) -> Iterator[list[Message]]:
     """The messages of the lines; those before a faulty line come out before its fault is raised."""
     read = _reader(sending, check)
     for lines in batches:
@@ -87,7 +89,7 @@ def messages(sending: Sending, batches: Iterable[list[bytes]], check: Callable[[
         yield found
 
 
-def _reader(sending: Sending, check: Callable[[int], None]) -> Callable[[bytes], Message]:
+def _reader(sending: ProduceRequest, check: Callable[[int], None]) -> Callable[[bytes], Message]:
     """The function that makes a message of a line, chosen once so that the common case does nothing but that."""
     fixed = _fixed(sending)
     if sending.input is Input.JSONL:
@@ -97,7 +99,7 @@ def _reader(sending: Sending, check: Callable[[int], None]) -> Callable[[bytes],
     return (lambda line: {"value": line, **fixed}) if fixed else (lambda line: {"value": line})
 
 
-def _fixed(sending: Sending) -> Message:
+def _fixed(sending: ProduceRequest) -> Message:
     """What the command line says about every record."""
     fixed: Message = {}
     if sending.key is not None:
@@ -109,7 +111,7 @@ def _fixed(sending: Sending) -> Message:
     return fixed
 
 
-def _from_line(line: bytes, sending: Sending) -> Message:
+def _from_line(line: bytes, sending: ProduceRequest) -> Message:
     if sending.separator is None:
         return {"value": _unless_null(line, sending)}
     key, found, value = line.partition(sending.separator)
@@ -118,7 +120,7 @@ def _from_line(line: bytes, sending: Sending) -> Message:
     return {"key": _unless_null(key, sending), "value": _unless_null(value, sending)}
 
 
-def _unless_null(word: bytes, sending: Sending) -> bytes | None:
+def _unless_null(word: bytes, sending: ProduceRequest) -> bytes | None:
     return None if word == sending.null else word
 
 

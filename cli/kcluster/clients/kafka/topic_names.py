@@ -29,7 +29,7 @@ def pick(states: Mapping[str, TopicState], names: Sequence[str]) -> list[TopicSt
 def valid(name: str) -> str:
     """The name, when Kafka would take it."""
     if fault := name_fault(name):
-        raise UsageError(f"`{name}` cannot be a topic's name: {fault}", resolution="choose another name")
+        raise UsageError(f"`{name}` is not a valid topic name: {fault}", resolution="choose another name")
     return name
 
 
@@ -38,7 +38,7 @@ def not_internal(name: str, verb: str) -> str:
     if name.startswith("__"):
         raise RefusedError(
             f"{name} is an internal topic of Kafka; kcluster does not {verb} it",
-            resolution="leave it to the brokers, its settings are broker properties",
+            resolution="change it with broker properties",
         )
     return name
 
@@ -49,7 +49,7 @@ def settings(pairs: Iterable[str]) -> dict[str, str]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
-            raise UsageError(f"`{pair}` is not key=value", resolution="for example -c retention.ms=86400000")
+            raise UsageError(f"`{pair}` is not KEY=VALUE", resolution="for example -c retention.ms=86400000")
         found[key.strip()] = value.strip()
     return found
 
@@ -67,6 +67,6 @@ def explained(kafka: Kafka, problem: KclusterError) -> KclusterError:
         )
         return UsageError(f"`{key}` is not a topic property", resolution=meant)
     if "INVALID_CONFIG" in problem.details:
-        reason = problem.message.partition("said no: ")[2]
+        reason = problem.message.partition("refused it: ")[2]
         return UsageError(reason[:1].lower() + reason[1:], resolution="correct the value")
     return problem

@@ -134,7 +134,7 @@ def altered(answer: ByteReader) -> None:
     answer.int32()  # throttle time
     for code, words in answer.array(lambda: (answer.int16(), answer.string(), answer.take(1), answer.string())[:2]):
         if code:
-            raise RefusedError(f"the cluster said no: {words}", details=f"Kafka error {code}")
+            raise RefusedError(f"the cluster refused it: {words}", details=f"Kafka error {code}")
 
 
 def described(answer: ByteReader) -> str:

@@ -1,4 +1,4 @@
-"""Every check that `kcluster check` knows: what it asks, why, what happens otherwise, and what to do."""
+"""The explanation of every check of `kcluster check`: requirement, reason, consequence and fix."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CheckExplanation:
-    """The story of one check."""
+    """The explanation of one check."""
 
     id: str
     asks: str
-    """One line: what is true of a good host."""
+    """The requirement in one line."""
     why: str
     otherwise: str
     fix: str
@@ -25,22 +25,22 @@ def sysctl(key: str, value: int) -> str:
     return f"echo '{key} = {value}' >> /etc/sysctl.d/60-kafka.conf && sysctl --system"
 
 
-_STORIES = (
+_EXPLANATIONS = (
     CheckExplanation(
         "ssh",
         "the host answers over SSH",
         "kcluster reads hosts over SSH and Ansible writes them over SSH: with the address, user, port, key and jump "
         "host of the inventory and of ~/.ssh/config, and only when the host's key is the known one.",
-        "Nothing can be said about the host; the others are checked all the same. Exit code 6.",
-        "Try what kcluster tries: ssh -v USER@ADDRESS true. A changed host key is either a new installation (remove "
-        "the old line: ssh-keygen -R ADDRESS) or somebody in between.",
+        "The host is not checked; the others are. Exit code 6.",
+        "Run the same login by hand: ssh -v USER@ADDRESS true. A changed host key means a new installation (remove "
+        "the old line: ssh-keygen -R ADDRESS) or an intercepted connection.",
     ),
     CheckExplanation(
         "sudo",
         "the account may become root",
         "Units, accounts and directories below /opt, /etc and /var/lib are made by root; reading foreign processes "
         "too.",
-        "Nothing can be installed, and the other checks of the host are left out.",
+        "Nothing can be installed, and the other checks of the host are skipped.",
         "On the host: echo 'USER ALL=(ALL) NOPASSWD: ALL' | sudo tee /etc/sudoers.d/kcluster. Where sudo wants a "
         "password: kcluster check -K asks for it. Or log in as root: ansible_user: root.",
     ),
@@ -48,22 +48,22 @@ _STORIES = (
         "python-version",
         "Python 3.8 or newer is there as python3",
         "The scripts that read a host, and every Ansible module, are Python programs that run on the host.",
-        "Neither kcluster nor Ansible can do anything there; the other checks of the host are left out.",
-        "Debian and Ubuntu: apt-get install python3. RHEL and its kin: dnf install python3.",
+        "Neither kcluster nor Ansible works on the host; its other checks are skipped.",
+        "Debian and Ubuntu: apt-get install python3. RHEL and derivatives: dnf install python3.",
     ),
     CheckExplanation(
         "os-family",
-        "the system is one that the roles know: Debian, Ubuntu, RHEL and their kin",
+        "the system is one that the roles know: Debian, Ubuntu, RHEL and derivatives",
         "Paths, package names and the service manager differ between systems. kcluster is tested on Debian 11, 12 and "
-        "13; the others of these families are known to the roles, and nobody has tried them.",
-        "It may well work, because all that is needed is systemd, Python and Java.",
-        "Install Java yourself, and try `kcluster plan` and `kcluster provision` on a host that you can lose.",
+        "13; the other systems of these families are supported by the roles but not tested.",
+        "It may still work: kcluster needs only systemd, Python and Java.",
+        "Install Java yourself, and try `kcluster plan` and `kcluster provision` on a host without data.",
     ),
     CheckExplanation(
         "systemd",
         "systemd runs the host",
         "Every node is a systemd unit: started at boot after its disks, limited, stopped in order, its log kept.",
-        "Nothing would start the nodes.",
+        "The nodes would not be started, at boot or at all.",
         "Use a virtual machine or a machine; in a container, one that boots systemd as its first process.",
     ),
     CheckExplanation(
@@ -111,11 +111,11 @@ _STORIES = (
     ),
     CheckExplanation(
         "disk-filesystem",
-        "data lies on a local file system",
-        "Kafka and ZooKeeper trust that a rename is atomic, that a deleted file that is still open can be read, and "
-        "that fsync reaches the disk. XFS and ext4 keep that promise.",
+        "data directories are on a local file system",
+        "Kafka and ZooKeeper rely on atomic renames, on deleted files that can be read while they are open, and on "
+        "fsync that reaches the disk. XFS and ext4 provide all three.",
         "On NFS a broker ends with `Stale file handle` or `device or resource busy` when it deletes a segment; on "
-        "tmpfs everything is gone after a reboot.",
+        "tmpfs all data is lost at a reboot.",
         "Put the data directories on a local disk with XFS or ext4, mounted with noatime.",
     ),
     CheckExplanation(
@@ -123,7 +123,7 @@ _STORIES = (
         "the disk of every data directory can be written",
         "ext4 and XFS make themselves read-only after an error of the disk.",
         "The node does not start, or loses the directory at its first write.",
-        "dmesg -T | grep -iE 'error|remount' tells what happened; repair or replace the disk, then mount it again.",
+        "dmesg -T | grep -iE 'error|remount' shows the error; repair or replace the disk, then mount it again.",
     ),
     CheckExplanation(
         "disk-mount",
@@ -131,7 +131,7 @@ _STORIES = (
         "When fstab or a mount unit promises a disk at or above a data directory and it is not there, an empty "
         "directory of the system's disk shows through instead.",
         "The node starts with no data at all: a broker copies everything anew onto the system's disk until that is "
-        "full, a ZooKeeper server or controller forgets what it has promised.",
+        "full, a ZooKeeper server or controller loses the votes and writes it has acknowledged.",
         "mount PATH; when it refuses, look at lsblk -f and dmesg. If the disk is gone for good, take it out of "
         "/etc/fstab.",
     ),
@@ -159,7 +159,7 @@ _STORIES = (
         "the id on the disk is the id in the inventory",
         "The id is written into meta.properties or myid when a node first starts, and its data belongs to that id.",
         "A broker refuses to start (`Configured broker.id doesn't match stored broker.id`). A ZooKeeper server or "
-        "controller with a foreign id poses as another one: votes are counted twice, and acknowledged data may be "
+        "controller with a foreign id acts as another member: votes are counted twice, and acknowledged data may be "
         "lost.",
         "Correct the id in the inventory when the disk is right; when disks were swapped, swap them back. Never edit "
         "meta.properties or myid to make this check silent.",
@@ -202,8 +202,8 @@ _STORIES = (
         "a host does not take its own name for a loopback address",
         "Debian's installer writes `127.0.1.1 NAME` into /etc/hosts. ZooKeeper and Spark's masters and workers bind "
         "the address they find for their own name.",
-        "Their ports then listen on loopback only: a ZooKeeper server hears nobody, and there is no quorum; a master "
-        "has no workers.",
+        "Their ports then listen on loopback only: the ZooKeeper servers do not reach each other and have no quorum; a "
+        "Spark master has no workers.",
         "Remove the name from the 127.0.1.1 line in /etc/hosts, or write the address as ansible_host in the inventory.",
     ),
     CheckExplanation(
@@ -217,15 +217,15 @@ _STORIES = (
     CheckExplanation(
         "port-matrix",
         "every host reaches the ports of the others, and this machine those it asks",
-        "Each host knocks at each port that it will need: listeners of brokers, client, peer and election ports of "
+        "Each host connects to each port that it will need: listeners of brokers, client, peer and election ports of "
         "ZooKeeper, ports of controllers, of Spark's masters and of its workers. So does this machine: at the listener "
-        "that clients use, ZooKeeper or controllers, Spark's masters and their pages, because gates, health and the "
-        "proof ask there. Where nobody listens yet, the other "
+        "that clients use, ZooKeeper or controllers, Spark's masters and their pages, because gates, health checks and "
+        "the smoke test connect to them. Where no process listens yet, the other "
         "host opens the port for these few seconds, unless the unit that needs it runs or is started meanwhile. "
         "Executors talk to each other and to their driver through ports that they choose when they start; those are "
-        "not tried.",
+        "not tested.",
         "`timed out` is a firewall that drops or a route that is missing; `refused` one that rejects, or a node that "
-        "runs without this port. Brokers that see the keeper of the metadata but not each other never get in sync.",
+        "runs without this port. Brokers that reach the metadata quorum but not each other are never in sync.",
         "Open the ports between the hosts: firewall-cmd --permanent --add-port=9092/tcp && firewall-cmd --reload; "
         "ufw allow from NETWORK to any port 9092 proto tcp; security groups of a cloud need it too. A machine that "
         "enters the hosts through a jump host reaches their ports through it as well: sshuttle -r JUMP_HOST NETWORK/24",
@@ -235,8 +235,8 @@ _STORIES = (
         "the clocks of the hosts agree",
         "Records get the time of the client or of the leader; retention by time, delegation tokens, certificates and "
         "the reading of several logs side by side depend on it.",
-        "Segments are deleted too early or never, certificates are `not yet valid`, and logs tell things in a wrong "
-        "order.",
+        "Segments are deleted too early or never, certificates are `not yet valid`, and lines of several logs are "
+        "in a wrong order.",
         "Run a time service on every host: apt-get install chrony; dnf install chrony. Warned from 0.5 s, an error "
         "from 5 s.",
     ),
@@ -284,11 +284,11 @@ _STORIES = (
         "sshd runs each command through the account's shell, and that reads its start-up files (.bashrc, .zshenv) "
         "first.",
         "Each of the hundreds of commands of a run waits that long.",
-        "time ssh HOST true shows it. Leave early in the file when nobody is there: case $- in *i*) ;; *) return ;; "
+        "time ssh HOST true shows it. Return early in the file for other shells: case $- in *i*) ;; *) return ;; "
         "esac Looking up names while logging in costs too: UseDNS no in sshd_config; a host's own name in /etc/hosts "
         "for sudo.",
     ),
 )
 
-EXPLANATIONS = {story.id: story for story in _STORIES}
-"""Every check by its id, in the order in which a person would look."""
+EXPLANATIONS = {check.id: check for check in _EXPLANATIONS}
+"""Every check by its id, in the order of the report."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from kcluster.errors import ExitCode
 from kcluster.model.finding import some
-from kcluster.results import Block, Cell, Grid, Result, Tone
+from kcluster.results import Block, Cell, Grid, Result, Tone, counted
 
 
 class CheckSeverity(StrEnum):
@@ -74,12 +74,12 @@ class PreflightResult(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing stands against going on."""
+        """Whether no check failed; with `strict` no warning either."""
         return not self.count(CheckSeverity.ERROR) and not (self.strict and self.count(CheckSeverity.WARNING))
 
     @property
     def exit_code(self) -> ExitCode:
-        """UNREACHABLE when a host does not answer, NO when a check says no."""
+        """UNREACHABLE when a host cannot be reached, NO when a check failed."""
         if self.unreachable:
             return ExitCode.UNREACHABLE
         return ExitCode.DONE if self.ok else ExitCode.NO
@@ -110,14 +110,14 @@ class PreflightResult(Result):
         yield Cell(f"{self.cluster}: {self._verdict()}", Tone.GOOD if self.ok else Tone.BAD)
 
     def _verdict(self) -> str:
-        words = [
-            f"{number} {severity}{'s' if number > 1 and severity is not CheckSeverity.INFO else ''}"
+        counts = [
+            f"{number} info" if severity is CheckSeverity.INFO else counted(number, str(severity))
             for severity in (CheckSeverity.ERROR, CheckSeverity.WARNING, CheckSeverity.INFO)
             if (number := self.count(severity))
         ]
-        good = f"{self.count(CheckSeverity.OK)} of {len(self.answers)} checks are good"
+        passed = f"{self.count(CheckSeverity.OK)} of {counted(len(self.answers), 'check')} passed"
         refused = " - warnings count as errors" if self.strict and not self.count(CheckSeverity.ERROR) else ""
-        return "; ".join([good, ", ".join(words)] if words else [good]) + ("" if self.ok else refused)
+        return "; ".join([passed, ", ".join(counts)] if counts else [passed]) + ("" if self.ok else refused)
 
 
 def described(answers: Iterable[CheckResult]) -> str:
@@ -162,4 +162,4 @@ def _ways_out(groups: Iterable[tuple[CheckResult, list[str]]], *, hint: bool) ->
         yield f"  try: {first_line}  [{word}, {some(hosts)}]"
         yield from (f"       {line}" for line in more)
     if fixable and hint:
-        yield "  kcluster check -i INV --fix repairs what is safe to repair; kcluster explain ID tells a check's story"
+        yield "  kcluster check -i INV --fix repairs what is safe to repair; kcluster explain ID explains a check"

@@ -32,7 +32,7 @@ HARMLESS = {"lost+found", ".lock", ".kafka_cleanshutdown", "bootstrap.checkpoint
 def answers(cluster: Cluster, told: Mapping[str, HostFacts]) -> Iterator[CheckResult]:
     """Everything about the data directories of all hosts that answered."""
     usual = cluster_id(cluster, told)
-    fresh = _keeper_is_fresh(cluster, told)
+    fresh = _quorum_is_empty(cluster, told)
     for node in cluster.every_node:
         host = told.get(node.host.name)
         if host is None:
@@ -47,7 +47,7 @@ def answers(cluster: Cluster, told: Mapping[str, HostFacts]) -> Iterator[CheckRe
 
 
 def journal(node: Node) -> str:
-    """The directory in which a keeper of the metadata syncs each write; brokers have none."""
+    """The directory in which a ZooKeeper server or controller syncs each write; brokers have none."""
     if isinstance(node, Server):
         return node.log_dir or node.data_dir
     return node.data_dir if isinstance(node, Controller) else ""
@@ -134,7 +134,7 @@ def latency(name: str, path: str, found: LogDiskFacts) -> CheckResult:
 
 
 def too_slow(found: LogDiskFacts) -> bool:
-    """Whether its keeper would wait for it again and again; one late answer of a busy disk is nothing."""
+    """Whether the metadata quorum would wait for it repeatedly; one slow write of a busy disk does not count."""
     return bool(found.times) and percentile(found.times, 99) > TOO_SLOW_MS and percentile(found.times, 50) > SLOW_MS
 
 
@@ -161,12 +161,12 @@ def _ids(metas: Iterator[Mapping[str, str]]) -> set[str]:
     return {meta["cluster.id"] for meta in metas if meta.get("cluster.id")}
 
 
-def _keeper_is_fresh(cluster: Cluster, told: Mapping[str, HostFacts]) -> bool:
-    """Whether every keeper of the metadata was asked and has nothing on its disk: then no broker may have data."""
-    keepers = cluster.metadata.nodes
-    if not keepers or any(keeper.host.name not in told for keeper in keepers):
+def _quorum_is_empty(cluster: Cluster, told: Mapping[str, HostFacts]) -> bool:
+    """Whether every member of the metadata quorum answered and has no data: then no broker may have data."""
+    members = cluster.metadata.nodes
+    if not members or any(member.host.name not in told for member in members):
         return False
-    found = (told[node.host.name].directories[path] for node in keepers for path in data_dirs(node))
+    found = (told[node.host.name].directories[path] for node in members for path in data_dirs(node))
     return not any(_data(each) - {"myid"} for each in found)
 
 
@@ -192,7 +192,7 @@ def _contents(
     if not found.meta and _data(found):
         yield _older(name, path, f"holds {_shown(found)} and no meta.properties")
     elif isinstance(node, Broker) and orphan:
-        yield _older(name, path, "holds a broker's data, and the keepers of the metadata have none")
+        yield _older(name, path, "holds a broker's data, and the metadata quorum has no data")
     else:
         yield CheckResult("older-data", CheckSeverity.OK, name, f"{path}: {'ours' if found.meta else 'empty'}")
 

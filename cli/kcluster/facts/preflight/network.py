@@ -1,4 +1,4 @@
-"""What is judged between hosts: ports, names, ways and clocks. Pure: facts in, answers out."""
+"""The checks between hosts: ports, names, connections and clocks. Pure: facts in, results out."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from kcluster.model.broker import Broker
 from kcluster.model.ensemble import Server
 from kcluster.model.finding import some
 from kcluster.model.spark_cluster import SparkDaemon
+from kcluster.results import counted, enumerated
 
 if TYPE_CHECKING:
     from kcluster.facts.preflight.host_facts import ClockSkew, HostFacts, NetworkFacts
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 UNEVEN, TOO_UNEVEN = 0.5, 5.0
 _UNRESOLVED = "does not resolve"
+_REASONS = {"refused": "connection refused"}
 
 
 def answers(
@@ -54,7 +56,7 @@ def taken(cluster: Cluster, name: str, host: HostFacts, network: NetworkFacts | 
         for port in ports(node):
             holder, refused = host.ports.get(port), (network.unopened if network else {}).get(port, "")
             if holder and not ours(holder.unit, node):
-                who = f"pid {holder.pid}, {holder.program}" if holder.pid else "a program that is not to be seen"
+                who = f"pid {holder.pid}, {holder.program}" if holder.pid else "an unknown program"
                 fix = (
                     f"systemctl stop {holder.unit}"
                     if holder.unit.endswith(".service")
@@ -96,7 +98,7 @@ def _numeric(bind: str) -> bool:
 
 
 def own_names(cluster: Cluster, name: str, network: NetworkFacts) -> Iterator[CheckResult]:
-    """A host does not take its own name for a loopback address; ZooKeeper and Spark would then hear nobody."""
+    """A host does not take its own name for a loopback address; ZooKeeper and Spark would listen on that only."""
     here = (node for node in cluster.every_node if node.host.name == name)
     binding = {node.host.address for node in here if isinstance(node, Server | SparkDaemon)}
     alone = len(cluster.every_host) == 1
@@ -107,7 +109,9 @@ def own_names(cluster: Cluster, name: str, network: NetworkFacts) -> Iterator[Ch
             continue
         severity = CheckSeverity.ERROR if own in binding else CheckSeverity.WARNING
         fix = f"take {own} out of the line of {loops[0]} in /etc/hosts"
-        yield CheckResult("own-name", severity, name, f"{own} is {loops[0]} on the host itself", "its address", fix)
+        yield CheckResult(
+            "own-name", severity, name, f"{own} resolves to {loops[0]} on the host itself", "its address", fix
+        )
 
 
 def names(name: str, network: NetworkFacts) -> Iterator[CheckResult]:
@@ -127,36 +131,36 @@ def names(name: str, network: NetworkFacts) -> Iterator[CheckResult]:
 def matrix(
     cluster: Cluster, told: Mapping[str, HostFacts], networks: Mapping[str, NetworkFacts]
 ) -> Iterator[CheckResult]:
-    """Every host reaches the ports of the others, and this machine what it asks; what no host reaches is one answer."""
-    wanted = [door for door in port_requirements(cluster) if door.host in told]
+    """Every host reaches the ports of the others, and this machine its own; what no host reaches is one result."""
+    wanted = [endpoint for endpoint in port_requirements(cluster) if endpoint.host in told]
     failed = _failures(wanted, networks, running_hosts(cluster, told))
-    for (place, shut, _, why, severity), labels in _grouped(wanted, failed, networks).items():
+    for (place, caller, _, why, severity), endpoints in _grouped(wanted, failed, networks).items():
         between = "for this machine" if place == HERE else "between the hosts"
-        fix = f"open {'the ports' if len(labels) > 1 else 'the port'} {between}: kcluster explain port-matrix"
-        what = some(labels) if place == HERE else _listed(labels)
-        yield CheckResult("port-matrix", severity, place, f"{shut} {what} ({why})", "a way through", fix)
+        fix = f"open {'the ports' if len(endpoints) > 1 else 'the port'} {between}: kcluster explain port-matrix"
+        found = f"{_ports(endpoints)} cannot be reached from {caller}: {_REASONS.get(why, why)}"
+        yield CheckResult("port-matrix", severity, place, found, "an open connection", fix)
     yield from _later(wanted, networks)
     for caller in networks:
-        knocked = [door for door in wanted if caller in door.callers and not starting(door, networks)]
-        if knocked and not any(caller == other for other, _ in failed):
-            hosts = len({door.host for door in knocked})
-            said = f"reaches {len(knocked)} ports of {hosts} host{'s' if hosts > 1 else ''}"
-            yield CheckResult("port-matrix", CheckSeverity.OK, caller, said)
+        probed = [endpoint for endpoint in wanted if caller in endpoint.callers and not starting(endpoint, networks)]
+        if probed and not any(caller == other for other, _ in failed):
+            hosts = len({endpoint.host for endpoint in probed})
+            reached = f"reaches {counted(len(probed), 'port')} of {counted(hosts, 'host')}"
+            yield CheckResult("port-matrix", CheckSeverity.OK, caller, reached)
 
 
-def starting(door: PortRequirement, networks: Mapping[str, NetworkFacts]) -> bool:
-    """Whether a door was left to its unit, which runs or is about to, and had not opened it yet."""
-    return door.host in networks and door.opens in networks[door.host].starting
+def starting(endpoint: PortRequirement, networks: Mapping[str, NetworkFacts]) -> bool:
+    """Whether an endpoint was not tested because its unit is starting and has not opened it yet."""
+    return endpoint.host in networks and endpoint.opens in networks[endpoint.host].starting
 
 
 def _later(wanted: Iterable[PortRequirement], networks: Mapping[str, NetworkFacts]) -> Iterator[CheckResult]:
-    """The doors that could not be tried, because a node is just starting; one line for each."""
+    """The endpoints that could not be tried, because a node is just starting; one line for each."""
     units: dict[tuple[str, str], list[str]] = {}
-    for door in wanted:
-        if starting(door, networks):
-            units.setdefault((door.host, door.unit), []).append(door.label)
+    for endpoint in wanted:
+        if starting(endpoint, networks):
+            units.setdefault((endpoint.host, endpoint.unit), []).append(endpoint.label)
     for (host, unit), labels in units.items():
-        told = f"{_listed(labels)} not tried: {unit} is starting and opens what it needs itself"
+        told = f"{enumerated(dict.fromkeys(labels))} not tested: {unit} is starting and opens its ports itself"
         yield CheckResult("port-matrix", CheckSeverity.INFO, host, told, "", "check again when it has started")
 
 
@@ -170,13 +174,13 @@ def _failures(
     wanted: Iterable[PortRequirement], networks: Mapping[str, NetworkFacts], alive: set[tuple[str, int]]
 ) -> dict[tuple[str, PortRequirement], str]:
     found = {}
-    for door in wanted:
-        for caller in door.callers:
-            why = networks[caller].knocks.get((door.address, door.port), "") if caller in networks else ""
-            closed = starting(door, networks) or (door.optional and (door.host, door.opens) in alive)
+    for endpoint in wanted:
+        for caller in endpoint.callers:
+            why = networks[caller].knocks.get((endpoint.address, endpoint.port), "") if caller in networks else ""
+            closed = starting(endpoint, networks) or (endpoint.optional and (endpoint.host, endpoint.opens) in alive)
             passed = why == "refused" and closed
             if why and not passed and not why.startswith(_UNRESOLVED):
-                found[caller, door] = why
+                found[caller, endpoint] = why
     return found
 
 
@@ -184,22 +188,22 @@ def _grouped(
     wanted: Iterable[PortRequirement],
     failed: Mapping[tuple[str, PortRequirement], str],
     networks: Mapping[str, NetworkFacts],
-) -> dict[tuple[str, str, str, str, CheckSeverity], list[str]]:
-    """The doors by who tells of them and how, by reason, by weight; a host's by their owner, this machine's by port."""
-    groups: dict[tuple[str, str, str, str, CheckSeverity], list[str]] = {}
-    for door in wanted:
-        shut = {caller: failed[caller, door] for caller in door.callers if (caller, door) in failed}
-        hosts = [caller for caller in door.callers if caller in networks and caller != HERE]
+) -> dict[tuple[str, str, str, str, CheckSeverity], list[PortRequirement]]:
+    """The endpoints by subject, caller, reason and severity; for hosts also by host, for this machine by port."""
+    groups: dict[tuple[str, str, str, str, CheckSeverity], list[PortRequirement]] = {}
+    for endpoint in wanted:
+        shut = {caller: failed[caller, endpoint] for caller in endpoint.callers if (caller, endpoint) in failed}
+        hosts = [caller for caller in endpoint.callers if caller in networks and caller != HERE]
         for callers in _together(shut, hosts):
-            place, words = (callers[0], "cannot reach") if len(callers) == 1 else (door.host, "no other host can reach")
-            across = str(door.port) if place == HERE else door.host
-            weight = _weight(any(caller in door.vital for caller in callers))
-            groups.setdefault((place, words, across, shut[callers[0]], weight), []).append(door.label)
+            place, caller = (callers[0], callers[0]) if len(callers) == 1 else (endpoint.host, "any other host")
+            across = str(endpoint.port) if place == HERE else endpoint.host
+            weight = _weight(any(caller in endpoint.vital for caller in callers))
+            groups.setdefault((place, caller, across, shut[callers[0]], weight), []).append(endpoint)
     return groups
 
 
 def _together(shut: Mapping[str, str], hosts: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Who tells of a door that is shut: all hosts with one voice when they found the same, else each for itself."""
+    """The callers of one result: all hosts when each failed for the same reason, else each by itself."""
     reasons = {shut.get(host, "") for host in hosts}
     alike = len(hosts) > 1 and len(reasons) == 1 and "" not in reasons
     yield from [tuple(hosts)] if alike else [(host,) for host in hosts if host in shut]
@@ -211,9 +215,11 @@ def _weight(vital: bool) -> CheckSeverity:
     return CheckSeverity.ERROR if vital else CheckSeverity.WARNING
 
 
-def _listed(labels: list[str]) -> str:
-    words = list(dict.fromkeys(labels))
-    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+def _ports(endpoints: Sequence[PortRequirement]) -> str:
+    """The ports with their hosts: "ports 2181 and 9092 of h1", "port 9092 of h1, h2 and 4 more"."""
+    ports = list(dict.fromkeys(str(endpoint.port) for endpoint in endpoints))
+    hosts = list(dict.fromkeys(endpoint.label.rpartition(":")[0] for endpoint in endpoints))
+    return f"{'port' if len(ports) == 1 else 'ports'} {enumerated(ports)} of {some(hosts)}"
 
 
 def clocks(skews: Mapping[str, ClockSkew]) -> Iterator[CheckResult]:
@@ -237,4 +243,4 @@ def clocks(skews: Mapping[str, ClockSkew]) -> Iterator[CheckResult]:
                 "apt-get install chrony, or dnf install chrony",
             )
         else:
-            yield CheckResult("clock-skew", CheckSeverity.OK, name, "agrees with the others")
+            yield CheckResult("clock-skew", CheckSeverity.OK, name, "agrees with the other hosts")

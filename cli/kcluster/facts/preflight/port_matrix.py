@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kcluster.model.node import Node
 
 HERE = "this machine"
-"""The caller that is no host of the cluster: gates, health and the proof ask from here."""
+"""The caller that is no host of the cluster: gates, health checks and the smoke test connect from here."""
 
 EVERYWHERE = ("", "0.0.0.0", "::", "*")
 """What a listener's `host` says when it binds every address."""
@@ -52,8 +52,8 @@ class PortRequirement:
 
 
 def port_requirements(cluster: Cluster) -> tuple[PortRequirement, ...]:
-    """Every door that somebody else must reach."""
-    return tuple(door for node in cluster.every_node for door in _of(cluster, node) if door.callers)
+    """Every endpoint that another host, or this machine, must reach."""
+    return tuple(endpoint for node in cluster.every_node for endpoint in _of(cluster, node) if endpoint.callers)
 
 
 def ports(node: Node) -> tuple[int, ...]:
@@ -64,7 +64,9 @@ def ports(node: Node) -> tuple[int, ...]:
 
 def own_names(cluster: Cluster, host: str) -> tuple[str, ...]:
     """The names and addresses under which the others know a host."""
-    found = (door.address for node in cluster.every_node for door in _of(cluster, node) if door.host == host)
+    found = (
+        endpoint.address for node in cluster.every_node for endpoint in _of(cluster, node) if endpoint.host == host
+    )
     return tuple(dict.fromkeys(found))
 
 
@@ -91,12 +93,12 @@ def service(node: Node) -> str:
 def questions(cluster: Cluster, told: Mapping[str, HostFacts], *, here: bool = True) -> dict[str, dict[str, Any]]:
     """What each host that can be asked must open and where it must knock, as JSON for the script.
 
-    `here` says whether this machine will knock too: a door waits for all who come. One that nobody opens for this,
+    `here` says whether this machine will knock too: an endpoint waits for all who come. One that nobody opens for this,
     because nodes run there, stays as it is: one knock tells.
     """
     callers = (*told, HERE) if here else tuple(told)
     alive = running(cluster, told)
-    wanted = [door for door in port_requirements(cluster) if door.host in told]
+    wanted = [endpoint for endpoint in port_requirements(cluster) if endpoint.host in told]
     silent = [node for node in cluster.every_node if node.name not in alive]
     closed = {(node.host.name, port) for node in silent for port in _own_ports(node)}
     opened = {
@@ -107,8 +109,12 @@ def questions(cluster: Cluster, told: Mapping[str, HostFacts], *, here: bool = T
     return {
         caller: {
             "open": opened.get(caller, []),
-            "knock": _knocks(door for door in wanted if caller in door.callers),
-            "once": _knocks(door for door in wanted if caller in door.callers and (door.host, door.opens) not in soon),
+            "knock": _knocks(endpoint for endpoint in wanted if caller in endpoint.callers),
+            "once": _knocks(
+                endpoint
+                for endpoint in wanted
+                if caller in endpoint.callers and (endpoint.host, endpoint.opens) not in soon
+            ),
             "own_names": own_names(cluster, caller),
         }
         for caller in callers
@@ -116,36 +122,36 @@ def questions(cluster: Cluster, told: Mapping[str, HostFacts], *, here: bool = T
 
 
 def _knocks(wanted: Iterable[PortRequirement]) -> list[tuple[str, int]]:
-    return list(dict.fromkeys((door.address, door.port) for door in wanted))
+    return list(dict.fromkeys((endpoint.address, endpoint.port) for endpoint in wanted))
 
 
 def _openings(
     host: str, wanted: Iterable[PortRequirement], closed: set[tuple[str, int]], callers: Collection[str]
 ) -> Iterator[dict[str, Any]]:
-    """The doors that nobody has open yet, each with the number of those who will come."""
+    """The endpoints that nobody has open yet, each with the number of those who will come."""
     coming: dict[tuple[int, str, str], set[tuple[str, str, int]]] = {}
-    for door in wanted:
-        if door.host == host and (host, door.opens) in closed:
-            come = {(caller, door.address, door.port) for caller in door.callers if caller in callers}
-            coming.setdefault((door.opens, door.bind, door.unit), set()).update(come)
+    for endpoint in wanted:
+        if endpoint.host == host and (host, endpoint.opens) in closed:
+            come = {(caller, endpoint.address, endpoint.port) for caller in endpoint.callers if caller in callers}
+            coming.setdefault((endpoint.opens, endpoint.bind, endpoint.unit), set()).update(come)
     for (port, bind, unit), come in coming.items():
         yield {"port": port, "host": "" if bind in EVERYWHERE else bind, "unit": unit, "expected": len(come)}
 
 
 def _of(cluster: Cluster, node: Node) -> Iterator[PortRequirement]:
-    """The doors of one node; a caller on the same host needs no way."""
+    """The endpoints of one node; a caller on the same host needs no way."""
     if isinstance(node, Broker):
         yield from _of_broker(cluster, node)
         return
-    brokers, keepers = _hosts(cluster.brokers, node), _hosts(cluster.metadata.nodes, node)
+    brokers, members = _hosts(cluster.brokers, node), _hosts(cluster.metadata.nodes, node)
     masters = _hosts(cluster.engine.masters if cluster.engine else (), node)
     workers = _hosts(cluster.engine.workers if cluster.engine else (), node)
     if isinstance(node, Server):
         yield _plain(node, node.client_port, _once(brokers, masters, [HERE]))
-        yield _plain(node, node.peer_port, keepers, optional=True)
-        yield _plain(node, node.election_port, keepers)
+        yield _plain(node, node.peer_port, members, optional=True)
+        yield _plain(node, node.election_port, members)
     elif isinstance(node, Controller):
-        yield _plain(node, node.port, _once(keepers, brokers, [HERE]))
+        yield _plain(node, node.port, _once(members, brokers, [HERE]))
     elif isinstance(node, SparkDaemon):
         # Workers call every master, and a master that takes over calls every worker; jobs may begin beside a master.
         # A master's page tells whom it leads; jobs may be submitted from here, and from anywhere else.

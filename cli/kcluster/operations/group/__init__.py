@@ -1,1 +1,1 @@
-"""Consumer groups: who reads what, how far behind they are, and from where they go on."""
+"""Consumer groups: members, lag and committed offsets."""

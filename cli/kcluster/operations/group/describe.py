@@ -1,4 +1,4 @@
-"""`group list` and `group describe`: members, assignments, and the lag of each partition."""
+"""`group describe`: members, assignments, and the lag of each partition."""
 
 from __future__ import annotations
 
@@ -9,48 +9,8 @@ from typing import Any
 from kcluster.clients.kafka import Kafka, groups, topics
 from kcluster.clients.kafka.groups import ConsumerGroup, GroupMember, Place
 from kcluster.clients.kafka.topic_names import unknown
-from kcluster.results import Block, Cell, Grid, Result, Tone
-
-STATE_TONES = {"Stable": Tone.GOOD, "Empty": Tone.DIM, "Dead": Tone.BAD}
-
-
-@dataclass(frozen=True)
-class GroupList(Result):
-    """Every group in one line."""
-
-    groups: Sequence[ConsumerGroup]
-
-    def data(self) -> Any:
-        """One object per group."""
-        return [
-            {
-                "name": group.name,
-                "state": group.state,
-                "type": group.type,
-                "members": len(group.members),
-                "coordinator": group.coordinator_id,
-            }
-            for group in self.groups
-        ]
-
-    def view(self) -> Iterable[Block]:
-        """Name, state, members, coordinator."""
-        if not self.groups:
-            yield "no consumer groups yet"
-        rows = [
-            (group.name, _state(group), group.type, str(len(group.members)), str(group.coordinator_id))
-            for group in self.groups
-        ]
-        yield Grid(("GROUP", "STATE", "TYPE", "MEMBERS", "COORDINATOR"), rows)
-
-
-def _state(group: ConsumerGroup) -> Cell:
-    return Cell(group.state, STATE_TONES.get(group.state, Tone.WARN))
-
-
-def listing(kafka: Kafka) -> GroupList:
-    """The groups of the cluster with their states."""
-    return GroupList(groups.groups(kafka, groups.names(kafka)))
+from kcluster.operations.group.list import STATE_TONES
+from kcluster.results import Block, Cell, Grid, Result, Tone, counted
 
 
 @dataclass(frozen=True)
@@ -100,9 +60,9 @@ class GroupDescription(Result):
 
     def view(self) -> Iterable[Block]:
         """A headline, the partitions, the members."""
-        group, count = self.group, len(self.group.members)
+        group = self.group
         yield Cell(
-            f"{group.name}: {group.state}, {count} member{'' if count == 1 else 's'}, total lag {self.total_lag}, "
+            f"{group.name}: {group.state}, {counted(len(group.members), 'member')}, total lag {self.total_lag}, "
             f"coordinator {group.coordinator_id} ({group.coordinator})",
             STATE_TONES.get(group.state, Tone.WARN),
         )
@@ -154,7 +114,7 @@ def number(value: int | None) -> str:
 
 
 def find(kafka: Kafka, name: str) -> ConsumerGroup:
-    """The group of that name, or an error with the nearest names."""
+    """The group of that name; raises RefusedError with similar names."""
     known = groups.names(kafka)
     if name not in known:
         raise unknown("consumer group", name, known, "kcluster group list")

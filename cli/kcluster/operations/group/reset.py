@@ -1,4 +1,4 @@
-"""`group reset`: from where a group goes on; a plan first, and never while it has members."""
+"""`group reset`: new committed offsets of a group without members, with a plan first."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kcluster.clients.kafka.groups import ConsumerGroup, Place
 from kcluster.clients.kafka.topic_names import pick
 from kcluster.errors import RefusedError, UsageError
 from kcluster.operations.group.describe import ends, find, number
-from kcluster.results import Block, Cell, Grid, Result, Tone
+from kcluster.results import Block, Cell, Grid, Result, Tone, counted
 
 
 class ResetTarget(StrEnum):
-    """How the new offset is said."""
+    """The kinds of --to."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -28,34 +28,36 @@ class ResetTarget(StrEnum):
 
 
 @dataclass(frozen=True)
-class Goal:
-    """Where to go on: the word of `--to`, understood."""
+class ResetPosition:
+    """The parsed `--to`."""
 
-    way: ResetTarget
+    target: ResetTarget
     value: int = 0
     """The offset, the time in ms since 1970, or the distance."""
 
 
-def goal(text: str) -> Goal:
-    """What `--to` means: earliest, latest, 120, -50, +50 or 2026-01-31T12:00 (UTC when it has no zone)."""
+def reset_position(text: str) -> ResetPosition:
+    """Parse `--to`: earliest, latest, 120, -50, +50 or 2026-01-31T12:00 (UTC when it has no zone)."""
     if text in (ResetTarget.EARLIEST, ResetTarget.LATEST):
-        return Goal(ResetTarget(text))
+        return ResetPosition(ResetTarget(text))
     if re.fullmatch(r"\d+", text):
-        return Goal(ResetTarget.OFFSET, int(text))
+        return ResetPosition(ResetTarget.OFFSET, int(text))
     if re.fullmatch(r"[+-]\d+", text):
-        return Goal(ResetTarget.SHIFT, int(text))
+        return ResetPosition(ResetTarget.SHIFT, int(text))
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as problem:
         raise UsageError(
-            f"`{text}` is not a place to go on from",
-            resolution="earliest, latest, an offset, a shift like -100, or a time like 2026-01-31T12:00:00Z",
+            f"--to {text}: use earliest, latest, an offset, a shift or a time",
+            resolution="for example --to -100 or --to 2026-01-31T12:00:00Z",
         ) from problem
-    return Goal(ResetTarget.TIME, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000))
+    return ResetPosition(
+        ResetTarget.TIME, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    )
 
 
 @dataclass(frozen=True)
-class Move:
+class OffsetMove:
     """The new offset of one partition."""
 
     topic: str
@@ -68,10 +70,10 @@ class Move:
 
 @dataclass(frozen=True)
 class Reset(Result):
-    """The plan of a reset, or what was done."""
+    """The new offsets, before or after they are committed."""
 
     group: str
-    moves: Sequence[Move]
+    moves: Sequence[OffsetMove]
     done: bool = False
 
     @property
@@ -91,93 +93,93 @@ class Reset(Result):
         }
 
     def view(self) -> Iterable[Block]:
-        """From and to of each partition, then what it comes to."""
+        """From and to of each partition, then their number."""
         count = len(self.offsets)
-        words = f"{count} partition{'' if count == 1 else 's'} of {self.group}"
+        partitions = f"{counted(count, 'partition')} of {self.group}"
         if self.done:  # the lines were shown before the question
-            yield Cell(f"{words} reset", Tone.GOOD)
+            yield Cell(f"{partitions} reset", Tone.GOOD)
             return
         yield Grid(("TOPIC", "PARTITION", "FROM", "TO", "NOTE"), [_row(move) for move in self.moves])
-        yield f"{words} to reset" if count else Cell("nothing to do", Tone.GOOD)
+        yield f"{partitions} to reset" if count else Cell("nothing to do", Tone.GOOD)
 
 
-def _row(move: Move) -> list[str | Cell]:
+def _row(move: OffsetMove) -> list[str | Cell]:
     to = "-" if move.after is None else str(move.after)
     return [move.topic, str(move.partition), number(move.before), to, Cell(move.note, Tone.DIM)]
 
 
 def plan(kafka: Kafka, name: str, wanted: Sequence[str], to: str) -> Reset:
-    """What would be committed; refused while the group is active."""
-    target = goal(to)
-    group = idle(find(kafka, name))
-    places = chosen(topics.topics(kafka), wanted)
+    """The offsets to commit; raises RefusedError while the group has members."""
+    target = reset_position(to)
+    group = require_idle(find(kafka, name))
+    places = selected_partitions(topics.topics(kafka), wanted)
     starts, latest = ends(kafka, places, "earliest"), ends(kafka, places, "latest")
-    times = ends(kafka, places, target.value) if target.way is ResetTarget.TIME else {}
+    times = ends(kafka, places, target.value) if target.target is ResetTarget.TIME else {}
     return Reset(group.name, moves(target, places, groups.committed(kafka, name), starts, latest, times))
 
 
 def reset(kafka: Kafka, planned: Reset) -> Reset:
-    """Commit what was planned."""
-    idle(find(kafka, planned.group))
+    """Commit the planned offsets; raises RefusedError while the group has members."""
+    require_idle(find(kafka, planned.group))
     groups.commit(kafka, planned.group, planned.offsets)
     return Reset(planned.group, planned.moves, done=True)
 
 
-def idle(group: ConsumerGroup) -> ConsumerGroup:
-    """The group, when nobody reads with it now."""
+def require_idle(group: ConsumerGroup) -> ConsumerGroup:
+    """The group, when it has no members; raises RefusedError otherwise."""
     if not group.active:
         return group
     raise RefusedError(
-        f"{group.name} is {group.state} with {len(group.members)} members; only an empty group is reset",
+        f"{group.name} is {group.state} with {counted(len(group.members), 'member')}: only an empty group can be reset",
         details="\n".join(f"{member.client_id} on {member.host}" for member in group.members),
-        resolution="stop these consumers, then run it again",
+        resolution="stop these consumers, then run the command again",
     )
 
 
-def chosen(states: Mapping[str, topics.TopicState], wanted: Sequence[str]) -> list[Place]:
-    """The partitions of `topic` and `topic:0,2` words."""
+def selected_partitions(states: Mapping[str, topics.TopicState], wanted: Sequence[str]) -> list[Place]:
+    """The partitions of TOPIC and TOPIC:0,2 arguments; raises RefusedError for unknown ones."""
     places: dict[Place, None] = {}
     for word in wanted:
         name, _, listed = word.partition(":")
         have = [part.id for part in pick(states, [name])[0].partitions]
         for partition in _numbers(word, listed) if listed else have:
             if partition not in have:
-                raise RefusedError(f"{name} has no partition {partition}", resolution=f"0 to {max(have)}")
+                raise RefusedError(f"{name} has no partition {partition}", resolution=f"use 0 to {max(have)}")
             places[name, partition] = None
     return list(places)
 
 
 def _numbers(word: str, listed: str) -> list[int]:
     if not re.fullmatch(r"\d+(,\d+)*", listed):
-        raise UsageError(f"`{word}` is not a topic with partitions", resolution="for example --topic orders:0,2")
+        raise UsageError(f"--topic {word}: use TOPIC or TOPIC:0,2", resolution="for example --topic orders:0,2")
     return [int(part) for part in listed.split(",")]
 
 
 def moves(
-    target: Goal,
+    target: ResetPosition,
     places: Iterable[Place],
     committed: Mapping[Place, int],
     starts: Mapping[Place, int],
     latest: Mapping[Place, int],
     times: Mapping[Place, int],
-) -> list[Move]:
+) -> list[OffsetMove]:
     """The new offset of each partition, kept between its first and its next record."""
     found = []
     for place in places:
         before = committed.get(place)
         if place not in starts or place not in latest:
-            found.append(Move(*place, before, None, "has no leader now"))
+            found.append(OffsetMove(*place, before, None, "no leader"))
             continue
         asked, note = _asked(target, before, starts[place], latest[place], times.get(place, -1))
         after = None if asked is None else min(max(asked, starts[place]), latest[place])
         if after is not None and after != asked:
-            note = f"{asked} is outside, {starts[place]} to {latest[place]} are there"
-        found.append(Move(*place, before, after, note))
+            note = f"{asked} is outside the offsets {starts[place]} to {latest[place]}"
+        found.append(OffsetMove(*place, before, after, note))
     return found
 
 
-def _asked(target: Goal, before: int | None, start: int, end: int, at_time: int) -> tuple[int | None, str]:
-    match target.way:
+def _asked(target: ResetPosition, before: int | None, start: int, end: int, at_time: int) -> tuple[int | None, str]:
+    match target.target:
         case ResetTarget.EARLIEST:
             return start, ""
         case ResetTarget.LATEST:
@@ -185,8 +187,8 @@ def _asked(target: Goal, before: int | None, start: int, end: int, at_time: int)
         case ResetTarget.OFFSET:
             return target.value, ""
         case ResetTarget.TIME:
-            return (at_time, "") if at_time >= 0 else (end, "no record that late: the end")
+            return (at_time, "") if at_time >= 0 else (end, "no record at or after this time: the end")
         case ResetTarget.SHIFT if before is None:
-            return None, "nothing was committed to shift from"
+            return None, "no committed offset to shift"
         case _:
             return (before or 0) + target.value, ""

@@ -1,1 +1,1 @@
-"""Topics: looking at them, changing one, and bringing the declared ones into being."""
+"""Topics: list, describe, create, alter, delete, plan and apply."""

@@ -1,4 +1,4 @@
-"""Changes to topics: how they look in a plan, and how they are carried out one by one."""
+"""`topic apply`: the changes as people read them, and how they are carried out one by one."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from kcluster.clients.kafka.topic_names import explained
 from kcluster.errors import ApplyError, KclusterError, UnreachableError
 from kcluster.model.topic import Topic
 from kcluster.model.topic_change import TopicAction, TopicChange
-from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
+from kcluster.results import Block, Cell, Grid, Progress, Result, Tone, counted
 
 TONES = {TopicAction.CREATE: Tone.GOOD, TopicAction.DELETE: Tone.BAD, TopicAction.KEEP: Tone.DIM}
 
 
 @dataclass(frozen=True)
 class TopicPlan(Result):
-    """What would be done, in order; or what was done."""
+    """The changes in order, before or after they are made."""
 
     changes: Sequence[TopicChange]
     wanted: Mapping[str, Topic]
     """The declared topics, for those that are created."""
     undeclared: Sequence[str] = ()
-    """Topics that exist and are left alone."""
+    """Topics that exist, are not declared and are not changed."""
     done: bool = False
 
     @property
@@ -49,14 +49,14 @@ class TopicPlan(Result):
         }
 
     def view(self) -> Iterable[Block]:
-        """The lines as a table, then what it comes to."""
-        count = f"{len(self.steps)} change{'' if len(self.steps) == 1 else 's'}"
+        """The changes as a table, then their number."""
+        count = counted(len(self.steps), "change")
         if self.done:  # the lines were shown before the question
             yield Cell(f"{count} made", Tone.GOOD)
             return
         yield Grid(("ACTION", "TOPIC", "WHAT", "FROM", "TO", "NOTE"), [_row(change) for change in self.changes])
         if self.undeclared:
-            yield Cell(f"not declared, left alone: {', '.join(self.undeclared)}", Tone.DIM)
+            yield Cell(f"not declared, not changed: {', '.join(self.undeclared)}", Tone.DIM)
         yield count if self.steps else Cell("nothing to do", Tone.GOOD)
 
 
@@ -73,7 +73,7 @@ def _row(change: TopicChange) -> list[str | Cell]:
 
 
 def check(kafka: Kafka, plan: TopicPlan) -> None:
-    """Ask the brokers whether they would take every step, before the first one is made."""
+    """Let the brokers validate every change before the first one is made; raises what they refuse."""
     for change in plan.steps:
         try:
             _make(kafka, change, plan.wanted, check=True)
@@ -82,7 +82,7 @@ def check(kafka: Kafka, plan: TopicPlan) -> None:
 
 
 def carry_out(kafka: Kafka, plan: TopicPlan, progress: Progress) -> TopicPlan:
-    """Make every change, and wait until the brokers know the new topics."""
+    """Make every change, and wait until all brokers know it; raises ApplyError with the number of changes made."""
     for number, change in enumerate(plan.steps, 1):
         progress(f"{number}/{len(plan.steps)} {change.words}")
         try:
@@ -91,14 +91,14 @@ def carry_out(kafka: Kafka, plan: TopicPlan, progress: Progress) -> TopicPlan:
             raise ApplyError(
                 f"{change.words}: {problem.message}",
                 details=f"{number - 1} of {len(plan.steps)} changes were made before",
-                resolution="correct the cause and run the same command again: it does only what is missing",
+                resolution="fix the cause and run the same command again: it makes only the missing changes",
             ) from problem
     created = {change.topic: 0 for change in plan.steps if change.action is TopicAction.CREATE}
     grown = {change.topic: int(change.after) for change in plan.steps if change.action is TopicAction.GROW}
     if fresh := created | grown:
         topics.wait_until_led(kafka, fresh)
     if configured := [change for change in plan.steps if change.action in (TopicAction.SET, TopicAction.UNSET)]:
-        kafka.until(lambda: _heard(kafka, configured))
+        kafka.until(lambda: _propagated(kafka, configured))
     return TopicPlan(plan.changes, plan.wanted, plan.undeclared, done=True)
 
 
@@ -119,15 +119,15 @@ def _make(kafka: Kafka, change: TopicChange, wanted: Mapping[str, Topic], *, che
             pass
 
 
-def _heard(kafka: Kafka, changes: Sequence[TopicChange]) -> bool | None:
-    """Whether every broker that answers has left the old values behind, so that the next command is told the new."""
+def _propagated(kafka: Kafka, changes: Sequence[TopicChange]) -> bool | None:
+    """Whether every reachable broker reports the new values, so that the next command reads them; None while not."""
     states = [state for state in topics.topics(kafka).values() if state.name in {change.topic for change in changes}]
     for broker in kafka.metadata().brokers:
         try:
-            told = topics.with_config(kafka, states, broker=broker, within=2.0)
+            reported = topics.with_config(kafka, states, broker=broker, within=2.0)
         except UnreachableError:
             continue
-        known = {state.name: state.config or {} for state in told}
+        known = {state.name: state.config or {} for state in reported}
         if any(known.get(change.topic, {}).get(change.what, "") == change.before for change in changes):
             return None
     return True

@@ -1,4 +1,4 @@
-"""`topic create`: one topic, refused with the difference when it is already there."""
+"""`topic create`: one topic; one that exists is refused with the difference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kcluster.clients.kafka.topics import TopicState
 from kcluster.errors import KclusterError, RefusedError
 from kcluster.model.topic import Topic
 from kcluster.model.topic_change import TopicAction, TopicChange
-from kcluster.operations.topic.plan import difference, in_words
+from kcluster.operations.topic.plan import difference, summary
 from kcluster.results import Block, Cell, Result, Tone
 
 
@@ -28,9 +28,11 @@ class Created(Result):
 
     def view(self) -> Iterable[Block]:
         """The topic in one sentence."""
-        yield Cell(f"created {self.topic.name}: {in_words(self.topic)}", Tone.GOOD)
+        yield Cell(f"created {self.topic.name}: {summary(self.topic)}", Tone.GOOD)
         if self.min_isr and self.min_isr >= self.topic.replication_factor > 1:
-            yield Cell(f"min.insync.replicas is {self.min_isr}: with one replica away, acks=all is refused", Tone.WARN)
+            yield Cell(
+                f"min.insync.replicas is {self.min_isr}: with one replica offline, acks=all is refused", Tone.WARN
+            )
 
 
 def create(
@@ -40,7 +42,7 @@ def create(
     replication_factor: int | None = None,
     config: Mapping[str, str] | None = None,
 ) -> Created:
-    """Create a topic; numbers that are not given are the brokers' own defaults."""
+    """Create a topic, by default with the brokers' numbers, and wait until it has leaders; raises RefusedError."""
     topic_names.not_internal(topic_names.valid(name), "create")
     brokers, known = len(kafka.metadata().brokers), topics.topics(kafka)
     if name in known:
@@ -48,7 +50,7 @@ def create(
     if replication_factor and replication_factor > brokers:
         raise RefusedError(
             f"replication factor {replication_factor} needs {replication_factor} brokers, the cluster has {brokers}",
-            resolution=f"--replication-factor {brokers}, or start the brokers that are missing: kcluster broker list",
+            resolution=f"--replication-factor {brokers}, or start the missing brokers: kcluster broker list",
         )
     try:
         topics.create(kafka, name, partitions or -1, replication_factor or -1, config or {})
@@ -61,20 +63,20 @@ def create(
 def _exists(
     kafka: Kafka, state: TopicState, partitions: int | None, factor: int | None, config: Mapping[str, str]
 ) -> RefusedError:
-    """The topic is there: in which way it differs from what was asked."""
+    """The error for a topic that exists, with its differences to the requested one."""
     state = topics.with_config(kafka, [state])[0]
     have = (len(state.partitions), state.replication_factor)
-    asked = Topic(state.name, partitions or have[0], factor or have[1], config)
-    differences = [change for change in difference([asked], {state.name: state}).changes if change.after]
+    requested = Topic(state.name, partitions or have[0], factor or have[1], config)
+    differences = [change for change in difference([requested], {state.name: state}).changes if change.after]
     return RefusedError(
-        f"the topic {state.name} exists already" + ("" if differences else ", just as asked"),
-        details="\n".join(f"{c.what}: {c.before or 'not set'}, asked {c.after}" for c in differences),
+        f"the topic {state.name} exists already" + ("" if differences else " with these settings"),
+        details="\n".join(f"{c.what}: {c.before or 'not set'}, requested {c.after}" for c in differences),
         resolution=_remedy(state.name, differences),
     )
 
 
 def _remedy(name: str, differences: Iterable[TopicChange]) -> str:
-    """The command that makes of the topic what was asked, as far as that is possible."""
+    """The command that changes the topic to the requested one, as far as possible."""
     grown = [f"--partitions {change.after}" for change in differences if change.action is TopicAction.GROW]
     options = grown + [f"-c {change.what}={change.after}" for change in differences if change.action is TopicAction.SET]
     return " ".join(["kcluster topic", "alter" if options else "describe", name, *options])

@@ -1,19 +1,15 @@
-"""`topic list` and `topic describe`: what is there, and what is wrong with it in words."""
+"""`topic describe`: topics with their partitions, and what is wrong with each of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kcluster.clients.kafka import Kafka, topic_names, topics
 from kcluster.clients.kafka.topics import Partition, TopicState
-from kcluster.errors import KclusterError
-from kcluster.results import Block, Cell, Grid, Result, Tone
-
-if TYPE_CHECKING:
-    from kcluster.clients.wire import PartitionState
+from kcluster.results import Block, Cell, Grid, Result, Tone, counted
 
 
 class TopicFault(StrEnum):
@@ -29,80 +25,14 @@ TONES = {TopicFault.OFFLINE: Tone.BAD, TopicFault.UNDER_MIN_ISR: Tone.BAD, Topic
 
 
 def faults(topic: TopicState, part: Partition) -> list[TopicFault]:
-    """What is wrong with a partition, the worst first; nothing when it is well."""
-    asked = {
+    """What is wrong with a partition, the worst first."""
+    found = {
         TopicFault.OFFLINE: part.leader is None,
         TopicFault.UNDER_MIN_ISR: topic.under_min_isr(part),
         TopicFault.UNDER_REPLICATED: part.under_replicated,
         TopicFault.NOT_PREFERRED: part.leader is not None and part.leader != part.replicas[0],
     }
-    return [fault for fault, holds in asked.items() if holds]
-
-
-@dataclass(frozen=True)
-class TopicList(Result):
-    """Every topic in one line."""
-
-    topics: Sequence[TopicState]
-
-    def data(self) -> Any:
-        """One object per topic."""
-        return [
-            {
-                "name": topic.name,
-                "internal": topic.internal,
-                "partitions": len(topic.partitions),
-                "replication_factor": topic.replication_factor,
-                "under_replicated": sum(part.under_replicated for part in topic.partitions),
-                "offline": sum(part.leader is None for part in topic.partitions),
-            }
-            for topic in self.topics
-        ]
-
-    def view(self) -> Iterable[Block]:
-        """Name, numbers, and a word where something is wrong."""
-        if not self.topics:
-            yield "no topics yet; kcluster topic create NAME makes one"
-        rows = [
-            (row["name"], str(row["partitions"]), str(row["replication_factor"]), _word(row)) for row in self.data()
-        ]
-        yield Grid(("TOPIC", "PARTITIONS", "REPLICATION", "STATE"), rows)
-
-
-def _word(row: Mapping[str, int]) -> Cell:
-    if row["offline"]:
-        return Cell(f"{row['offline']} offline", Tone.BAD)
-    if row["under_replicated"]:
-        return Cell(f"{row['under_replicated']} under-replicated", Tone.WARN)
-    return Cell("ok", Tone.GOOD)
-
-
-def listing(kafka: Kafka, *, internal: bool = False) -> TopicList:
-    """The topics of the cluster, from one question."""
-    found = _quickly(kafka)
-    if found is None:
-        found = topics.topics(kafka)
-    return TopicList([topic for topic in found.values() if internal or not topic.internal])
-
-
-QUICKLY = 0.5
-"""Seconds in which a broker that is well has answered; otherwise the patient client asks all the addresses."""
-
-
-def _quickly(kafka: Kafka) -> dict[str, TopicState] | None:
-    """The topics as the first address tells them over the wire: loading the big client takes longer than its answer."""
-    from kcluster.clients import wire
-
-    host, _, port = kafka.bootstrap.split(",")[0].strip().rpartition(":")
-    try:
-        found = wire.topics(host.strip("[]"), int(port), kafka.config, within=QUICKLY)
-    except (KclusterError, ValueError):
-        return None
-    return {name: TopicState(name, tuple(_known(part) for part in parts)) for name, parts in sorted(found.items())}
-
-
-def _known(part: PartitionState) -> Partition:
-    return Partition(part.id, None if part.leader < 0 else part.leader, part.replicas, part.isr, part.offline)
+    return [fault for fault, present in found.items() if present]
 
 
 @dataclass(frozen=True)
@@ -154,8 +84,8 @@ class Description(Result):
         """A headline and a table for each topic."""
         shown = self._shown()
         if not shown:
-            words = " or ".join(self.only)
-            yield Cell(f"no partition is {words}" if self.only else "no topics yet", Tone.GOOD)
+            wanted = " or ".join(self.only)
+            yield Cell(f"no partition is {wanted}" if self.only else "no topics", Tone.GOOD)
         for topic, parts in shown:
             yield from _headline(topic)
             yield Grid(_COLUMNS, [self._row(topic, part) for part in parts])
@@ -179,7 +109,7 @@ class Description(Result):
 
 
 def in_bytes(size: float) -> str:
-    """A number of bytes as people say it: 1.4 GiB."""
+    """A number of bytes with its unit: 1.4 GiB."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if size < 1024:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
@@ -192,9 +122,10 @@ _COLUMNS = ("PARTITION", "LEADER", "REPLICAS", "ISR", "OFFLINE", "RACKS", "START
 
 def _headline(topic: TopicState) -> Iterable[Block]:
     least = "" if topic.min_isr is None else f", min ISR {topic.min_isr}"
-    yield f"{topic.name}: {len(topic.partitions)} partitions, replication factor {topic.replication_factor}{least}"
+    partitions = counted(len(topic.partitions), "partition")
+    yield f"{topic.name}: {partitions}, replication factor {topic.replication_factor}{least}"
     if topic.config is None:
-        yield Cell("  no permission to read its configuration", Tone.WARN)
+        yield Cell("  no permission to read its config", Tone.WARN)
     for key, value in (topic.config or {}).items():
         yield f"  {key}={value}"
 

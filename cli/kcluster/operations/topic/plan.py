@@ -1,4 +1,4 @@
-"""`topic plan` and `topic apply`: from the topics that are there to the topics that were declared."""
+"""`topic plan`: the changes from the existing topics to the declared ones."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from kcluster.errors import RefusedError
 from kcluster.model.topic import Topic
 from kcluster.model.topic_change import KEYED, TopicAction, TopicChange
 from kcluster.operations.topic.apply import TopicPlan, check
+from kcluster.results import counted
 
 
 def plan(kafka: Kafka, declared: Sequence[Topic], *, prune: bool = False) -> TopicPlan:
-    """What it takes to bring the declared topics into being; the brokers were asked whether they would do it."""
+    """The changes from the existing topics to the declared ones, validated by the brokers; raises what they refuse."""
     wanted = compare(kafka, declared, prune=prune)
     check(kafka, wanted)
     return wanted
@@ -22,35 +23,37 @@ def plan(kafka: Kafka, declared: Sequence[Topic], *, prune: bool = False) -> Top
 def compare(
     kafka: Kafka, declared: Sequence[Topic], *, prune: bool = False, broker: int | None = None, within: float = 10.0
 ) -> TopicPlan:
-    """The difference, from one question which topics are there and one, to this broker, how they are set."""
+    """The difference, from one request for the topics and one, to this broker, for their config."""
     known = topics.topics(kafka, within=min(within, ANSWER_WITHIN))
     names = {topic.name for topic in declared}
-    there = [state for state in known.values() if state.name in names]
-    configured = topics.with_config(kafka, there, broker=broker, within=within)
+    existing = [state for state in known.values() if state.name in names]
+    configured = topics.with_config(kafka, existing, broker=broker, within=within)
     return difference(declared, {**known, **{state.name: state for state in configured}}, prune=prune)
 
 
 def difference(declared: Sequence[Topic], existing: Mapping[str, TopicState], *, prune: bool = False) -> TopicPlan:
-    """Wanted minus existing. Nothing is deleted or unset without `prune`, and internal topics are never touched."""
+    """Declared minus existing. Nothing is deleted or unset without `prune`, and internal topics are never touched."""
     wanted = {topic.name: topic for topic in declared if not topic.internal}
     changes = [change for topic in wanted.values() for change in _topic(topic, existing.get(topic.name), prune=prune)]
-    strangers = sorted(name for name, state in existing.items() if name not in wanted and not state.internal)
+    undeclared = sorted(name for name, state in existing.items() if name not in wanted and not state.internal)
     if prune:
-        changes += [TopicChange(TopicAction.DELETE, name, note="not declared; its data is lost") for name in strangers]
-    return TopicPlan(changes, wanted, () if prune else strangers)
+        changes += [
+            TopicChange(TopicAction.DELETE, name, note="not declared; its records are deleted") for name in undeclared
+        ]
+    return TopicPlan(changes, wanted, () if prune else undeclared)
 
 
 def _topic(topic: Topic, state: TopicState | None, *, prune: bool) -> Iterator[TopicChange]:
     if state is None:
-        yield TopicChange(TopicAction.CREATE, topic.name, after=in_words(topic))
+        yield TopicChange(TopicAction.CREATE, topic.name, after=summary(topic))
         return
     yield from _numbers(topic, state)
     yield from _properties(topic, state, prune=prune)
 
 
-def in_words(topic: Topic) -> str:
+def summary(topic: Topic) -> str:
     """A topic in one line: its numbers and its properties."""
-    numbers = f"{topic.partitions} partitions, replication factor {topic.replication_factor}"
+    numbers = f"{counted(topic.partitions, 'partition')}, replication factor {topic.replication_factor}"
     return ", ".join([numbers, *(f"{key}={value}" for key, value in topic.config.items())])
 
 
@@ -67,7 +70,7 @@ def _numbers(topic: Topic, state: TopicState) -> Iterator[TopicChange]:
             "replication factor",
             str(state.replication_factor),
             str(topic.replication_factor),
-            "changing it moves data: that is a reassignment",
+            "changing it needs a partition reassignment",
         )
 
 
@@ -75,8 +78,8 @@ def _properties(topic: Topic, state: TopicState, *, prune: bool) -> Iterator[Top
     own = state.config
     if own is None:
         raise RefusedError(
-            f"no permission to read the configuration of {topic.name}",
-            resolution="ask for DescribeConfigs on the topic, or pass another user with --client-config",
+            f"no permission to read the config of topic {topic.name}",
+            resolution="grant DescribeConfigs on the topic, or use another user with --client-config",
         )
     for key, value in topic.config.items():
         if not same(own.get(key), value):
@@ -84,12 +87,12 @@ def _properties(topic: Topic, state: TopicState, *, prune: bool) -> Iterator[Top
     for key in sorted(own.keys() - topic.config.keys()):
         if prune:
             yield TopicChange(
-                TopicAction.UNSET, topic.name, key, own[key], "", "not declared; the brokers' default counts again"
+                TopicAction.UNSET, topic.name, key, own[key], "", "not declared; the brokers' default applies again"
             )
         else:
             yield TopicChange(TopicAction.KEEP, topic.name, key, own[key], "", "set on the cluster, not declared")
 
 
 def same(one: str | None, other: str) -> bool:
-    """Whether two values mean the same: Kafka does not keep the blanks in a list."""
+    """Whether two values are equal: Kafka drops the blanks in a list."""
     return one is not None and [part.strip() for part in one.split(",")] == [part.strip() for part in other.split(",")]

@@ -39,7 +39,7 @@ def test_a_missing_right_is_said_as_no_permission(code):
 
 def test_every_other_error_is_a_no_with_kafkas_name_for_it():
     problem = said(KafkaError.INVALID_PARTITIONS)
-    assert problem.message.startswith("the cluster said no: ")
+    assert problem.message.startswith("the cluster refused it: ")
     assert problem.details == "INVALID_PARTITIONS"
 
 

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from kcluster.clients.kafka.input_messages import Input, Sending, lines, messages
+from kcluster.clients.kafka.input_messages import Input, ProduceRequest, lines, messages
 from kcluster.model.record import RecordError
 
 
-def _all(sending: Sending, *batch: bytes) -> list[dict[str, object]]:
+def _all(sending: ProduceRequest, *batch: bytes) -> list[dict[str, object]]:
     return [message for found in messages(sending, [list(batch)], lambda partition: None) for message in found]
 
 
@@ -32,16 +32,16 @@ def test_a_line_end_at_the_end_does_not_make_another_record() -> None:
 
 
 def test_a_bare_line_is_a_value() -> None:
-    assert _all(Sending(), b"a", b"") == [{"value": b"a"}, {"value": b""}]
+    assert _all(ProduceRequest(), b"a", b"") == [{"value": b"a"}, {"value": b""}]
 
 
 def test_the_command_line_speaks_for_every_record() -> None:
-    sending = Sending(key=b"k", partition=2, headers=(("h", b"x"),))
+    sending = ProduceRequest(key=b"k", partition=2, headers=(("h", b"x"),))
     assert _all(sending, b"a") == [{"value": b"a", "key": b"k", "partition": 2, "headers": [("h", b"x")]}]
 
 
 def test_the_first_separator_ends_the_key_and_null_may_have_a_word() -> None:
-    sending = Sending(separator=b":", null=b"")
+    sending = ProduceRequest(separator=b":", null=b"")
     assert _all(sending, b"k:a:b", b"k:", b":v") == [
         {"key": b"k", "value": b"a:b"},
         {"key": b"k", "value": None},
@@ -50,7 +50,7 @@ def test_the_first_separator_ends_the_key_and_null_may_have_a_word() -> None:
 
 
 def test_the_lines_before_a_faulty_one_are_sent() -> None:
-    found = messages(Sending(separator=b":"), [[b"a:1", b"b:2", b"c", b"d:4"]], lambda partition: None)
+    found = messages(ProduceRequest(separator=b":"), [[b"a:1", b"b:2", b"c", b"d:4"]], lambda partition: None)
     assert len(next(found)) == 2
     with pytest.raises(RecordError, match="no key separator ':'"):
         next(found)
@@ -59,6 +59,6 @@ def test_the_lines_before_a_faulty_one_are_sent() -> None:
 def test_a_json_record_keeps_what_it_says_and_its_partition_is_checked() -> None:
     asked: list[int] = []
     line = b'{"key": "", "value": null, "partition": 4, "offset": 9, "timestamp": 5, "headers": [{"key": "a"}]}'
-    found = next(messages(Sending(input=Input.JSONL), [[line]], asked.append))
+    found = next(messages(ProduceRequest(input=Input.JSONL), [[line]], asked.append))
     assert found == [{"key": b"", "value": None, "partition": 4, "timestamp": 5, "headers": [("a", None)]}]
     assert asked == [4]

@@ -42,20 +42,22 @@ def test_settings_keep_equals_signs_in_values():
 
 @pytest.mark.parametrize("word", ["retention.ms", "=1"])
 def test_a_word_that_is_not_a_setting_is_named(word):
-    with pytest.raises(UsageError, match=f"`{word}` is not key=value"):
+    with pytest.raises(UsageError, match=f"`{word}` is not KEY=VALUE"):
         topic_names.settings([word])
 
 
 def test_an_unknown_property_is_answered_with_the_nearest_even_on_an_empty_cluster(monkeypatch):
     monkeypatch.setattr(topic_names, "property_names", lambda kafka: [])
-    said = RefusedError("the cluster said no: Unknown topic config name: retention.mss", details="INVALID_CONFIG")
+    said = RefusedError("the cluster refused it: Unknown topic config name: retention.mss", details="INVALID_CONFIG")
     problem = topic_names.explained(None, said)
     assert problem.message == "`retention.mss` is not a topic property"
     assert problem.resolution.startswith("did you mean retention.ms")
 
 
 def test_a_value_the_brokers_refuse_is_a_usage_error_in_their_words():
-    said = RefusedError("the cluster said no: Invalid value x for configuration retention.ms", details="INVALID_CONFIG")
+    said = RefusedError(
+        "the cluster refused it: Invalid value x for configuration retention.ms", details="INVALID_CONFIG"
+    )
     problem = topic_names.explained(None, said)
     assert isinstance(problem, UsageError)
     assert problem.message == "invalid value x for configuration retention.ms"

@@ -47,13 +47,16 @@ def test_one_pair_that_cannot_talk_is_one_line_for_each_direction(cluster: Clust
     ports = [(H1, port) for port in (2181, 2888, 3888, 9092)]
     (failed,) = bad(cluster, with_knocks(good(cluster), "h2", "timed out", *ports))
     assert (failed.id, failed.severity, failed.host) == ("port-matrix", "error", "h2")
-    assert failed.found == "cannot reach h1:2181, h1:2888, h1:3888 and h1:9092 (timed out)"
+    assert failed.found == "ports 2181, 2888, 3888 and 9092 of h1 cannot be reached from h2: timed out"
 
 
 def test_a_port_that_nobody_reaches_is_one_line_about_its_host(cluster: Cluster) -> None:
     told = with_knocks(good(cluster), "h2", "refused", (H1, 9092))
     (failed,) = bad(cluster, with_knocks(told, "h3", "refused", (H1, 9092)))
-    assert (failed.host, failed.found) == ("h1", "no other host can reach h1:9092 (refused)")
+    assert (failed.host, failed.found) == (
+        "h1",
+        "port 9092 of h1 cannot be reached from any other host: connection refused",
+    )
 
 
 def test_what_this_machine_does_not_reach_is_one_line_for_each_port(cluster: Cluster) -> None:
@@ -61,8 +64,8 @@ def test_what_this_machine_does_not_reach_is_one_line_for_each_port(cluster: Clu
     failed = bad(cluster, with_knocks(good(cluster), port_matrix.HERE, "timed out", *ports))
     assert {(each.id, each.severity, each.host) for each in failed} == {("port-matrix", "error", "this machine")}
     assert [each.found for each in failed] == [
-        "cannot reach h1:2181, h2:2181 and h3:2181 (timed out)",
-        "cannot reach h1:9092, h2:9092 and h3:9092 (timed out)",
+        "port 2181 of h1, h2 and h3 cannot be reached from this machine: timed out",
+        "port 9092 of h1, h2 and h3 cannot be reached from this machine: timed out",
     ]
     assert failed[0].fix == "open the ports for this machine: kcluster explain port-matrix"
 
@@ -72,8 +75,8 @@ def test_what_no_host_reaches_stays_one_line_whatever_this_machine_finds(cluster
     for caller in ("h2", "h3", port_matrix.HERE):
         told = with_knocks(told, caller, "timed out" if caller == port_matrix.HERE else "refused", (H1, 9092))
     assert [(each.host, each.found) for each in bad(cluster, told)] == [
-        ("h1", "no other host can reach h1:9092 (refused)"),
-        ("this machine", "cannot reach h1:9092 (timed out)"),
+        ("h1", "port 9092 of h1 cannot be reached from any other host: connection refused"),
+        ("this machine", "port 9092 of h1 cannot be reached from this machine: timed out"),
     ]
 
 
@@ -110,7 +113,7 @@ def test_a_node_that_is_just_starting_is_no_error_and_its_ports_are_not_counted(
     told.networks["h1"] = replace(told.networks["h1"], starting=frozenset({9092}))
     (said,) = bad(cluster, told)
     assert (said.id, said.severity, said.host) == ("port-matrix", "info", "h1")
-    assert said.found == "h1:9092 not tried: kafka.service is starting and opens what it needs itself"
+    assert said.found == "h1:9092 not tested: kafka.service is starting and opens its ports itself"
     reached = {each.host: each.found for each in judge(cluster, told).answers if each.id == "port-matrix"}
     assert reached["h2"] == "reaches 7 ports of 2 hosts"
     told = with_knocks(told, "h2", "timed out", (H1, 9092))  # a firewall is in the way whoever listens

@@ -137,12 +137,15 @@ def test_of_several_listeners_executors_use_one_and_nobody_here_knows_which(spar
     second = replace(sparked.brokers[1], listeners=(*sparked.brokers[1].listeners, outside))
     doubled = replace(sparked, brokers=(sparked.brokers[0], second, sparked.brokers[2]))
     (warned,) = bad(doubled, with_knocks(good(doubled), "h4", "refused", ("10.0.0.2", 9092)))
-    assert (warned.severity, warned.found) == ("warning", "cannot reach h2:9092 (refused)")
+    assert (warned.severity, warned.found) == (
+        "warning",
+        "port 9092 of h2 cannot be reached from h4: connection refused",
+    )
 
 
 def test_a_worker_that_does_not_reach_a_master_is_an_error(sparked: Cluster) -> None:
     (failed,) = bad(sparked, with_knocks(good(sparked), "h3", "timed out", ("10.0.0.4", 7077)))
-    assert (failed.severity, failed.found) == ("error", "cannot reach h4:7077 (timed out)")
+    assert (failed.severity, failed.found) == ("error", "port 7077 of h4 cannot be reached from h3: timed out")
 
 
 def test_an_own_name_on_loopback_makes_a_master_deaf(sparked: Cluster) -> None:

@@ -266,7 +266,7 @@ def test_what_is_the_same_on_several_hosts_is_one_row_and_the_verdict_comes_last
     assert way == "  try: apt-get install openjdk-17-jre-headless  [java-version, h1 and h2]"
     assert "--fix" in more
     assert verdict.startswith("trio: ")
-    assert verdict.endswith("checks are good; 2 errors")
+    assert verdict.endswith("checks passed; 2 errors")
 
 
 def test_what_fix_tried_and_did_not_help_is_told_with_its_hosts(cluster: Cluster) -> None:

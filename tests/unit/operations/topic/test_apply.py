@@ -65,7 +65,7 @@ def test_brokers_that_this_machine_does_not_reach_are_not_waited_for(cluster: Cl
     ("cluster", "said"),
     [
         ([[view(1), {}], [{}, {}]], "deleted orders"),
-        ([[view(1), {}]], "deleted orders (the brokers are still at it)"),
+        ([[view(1), {}]], "deleted orders (the brokers have not removed it everywhere yet)"),
     ],
     indirect=["cluster"],
 )
@@ -75,8 +75,8 @@ def test_a_topic_is_deleted_when_the_last_broker_has_forgotten_it(cluster: Clust
 
 def test_a_loss_that_cannot_be_counted_is_not_said_to_be_none() -> None:
     known, unled = (Partition(n, n or None, (1,), (1,), start=5, end=9 if n else None) for n in (1, 0))
-    assert delete._loss(TopicState("orders", (known,))) == "1 partition with 4 records are deleted."
-    several = "2 partitions with at least 4 records, 1 cannot be asked, are deleted."
+    assert delete._loss(TopicState("orders", (known,))) == "1 partition, 4 records"
+    several = "2 partitions, at least 4 records, 1 partition without a leader"
     assert delete._loss(TopicState("orders", (known, unled))) == several
 
 
@@ -89,6 +89,6 @@ def test_a_broker_that_has_just_died_does_not_make_a_made_change_fail(monkeypatc
     monkeypatch.setattr(topics, "topics", lambda kafka: view(1, 2))
     monkeypatch.setattr(topics, "with_config", with_config)
     monkeypatch.setattr(Kafka, "metadata", lambda kafka: SimpleNamespace(brokers={1: None, 2: None}))
-    for before, heard in (("2", True), ("1", None)):
+    for before, propagated in (("2", True), ("1", None)):
         made = TopicChange(TopicAction.SET, "orders", "retention.ms", before, "1")
-        assert apply._heard(Kafka("h:1"), [made]) is heard
+        assert apply._propagated(Kafka("h:1"), [made]) is propagated

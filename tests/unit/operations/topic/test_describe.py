@@ -3,7 +3,8 @@
 import pytest
 
 from kcluster.clients.kafka.topics import Partition, TopicState
-from kcluster.operations.topic.describe import Description, TopicFault, TopicList, faults, in_bytes
+from kcluster.operations.topic.describe import Description, TopicFault, faults, in_bytes
+from kcluster.operations.topic.list import TopicList
 from kcluster.results import Grid
 
 WELL = Partition(0, 1, (1, 2, 3), (1, 2, 3))
@@ -42,7 +43,7 @@ def test_the_list_says_in_a_word_what_is_wrong():
 def test_the_description_shows_replicas_in_preferred_order_with_their_racks():
     shown = Description([topic(BEHIND, config={"retention.ms": "1"})], {1: "a", 2: "b", 3: "c"}, {("orders", 1): 2048})
     headline, prop, grid = shown.view()
-    assert headline == "orders: 1 partitions, replication factor 3, min ISR 2"
+    assert headline == "orders: 1 partition, replication factor 3, min ISR 2"
     assert prop == "  retention.ms=1"
     row = dict(zip(grid.columns, (getattr(cell, "text", cell) for cell in grid.rows[0]), strict=True))
     assert row["REPLICAS"] == "2,3,1"
@@ -64,7 +65,7 @@ def test_a_filter_that_finds_nothing_says_so():
 
 def test_without_the_right_to_read_the_configuration_the_rest_is_shown():
     blocks = list(Description([TopicState("orders", (WELL,), None)], {}, {}).view())
-    assert blocks[1].text.strip() == "no permission to read its configuration"
+    assert blocks[1].text.strip() == "no permission to read its config"
     assert isinstance(blocks[2], Grid)
 
 

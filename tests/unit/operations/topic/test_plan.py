@@ -76,7 +76,7 @@ def test_internal_topics_are_never_touched():
 
 def test_without_the_right_to_read_the_configuration_there_is_no_plan():
     hidden = {"orders": TopicState("orders", (), None)}
-    with pytest.raises(RefusedError, match="no permission to read the configuration of orders"):
+    with pytest.raises(RefusedError, match="no permission to read the config of topic orders"):
         difference([Topic("orders", 0, 0)], hidden)
 
 
