@@ -156,3 +156,8 @@ class Watch(Protocol):
 
     def pause(self) -> None:
         """End the phase: somebody is asked now."""
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """The number with thousands separators and its noun, in the plural unless the number is 1."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"

@@ -47,7 +47,7 @@ class ActionModule(ActionBase):
 
     def _install(self, wanted, install_dir, answer):
         spark = isinstance(wanted, SparkRelease)
-        make = spark_archive.tarball if spark else tarball.tarball
+        make = spark_archive.spark_tarball if spark else tarball.tarball
         try:
             tar = make(wanted, display.v)
         except KclusterError as problem:

@@ -24,7 +24,7 @@ def releases() -> None:
     """Fetch what goes to hosts while the network is there: a lab has no way out, and so has no command inside of it."""
     for version in ("3.9.2", "4.2.0"):
         fetch(Release(version), print)
-    connector.jars(print)
+    connector.kafka_jars(print)
 
 
 @pytest.fixture

@@ -118,7 +118,7 @@ def test_a_batch_cut_off_at_any_step_is_finished_by_the_next_run(
 def test_a_batch_of_poison_goes_out_a_few_letters_at_a_time(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "LETTERS", 10)
+    monkeypatch.setattr(job, "DEAD_LETTERS_PER_FILE", 10)
     begun(tmp_path / "checkpoint", 95)
     table, box = Folder(spark, str(tmp_path / "table")), Box()
     asked: list[str] = []
