@@ -211,7 +211,7 @@ def test_a_narrow_window_and_a_dark_one_show_the_same(page: Browser, latest_job:
         assert page.value("at('rows').scrollWidth <= at('rows').clientWidth"), "the table is cut off"
 
 
-def test_a_job_that_ended_and_a_server_that_is_gone_are_told(page: Browser, latest_job: LatestJob) -> None:
+def test_an_ended_job_and_a_stopped_server_are_shown(page: Browser, latest_job: LatestJob) -> None:
     latest_job.trucks({"id": "truck-a"}, lag=7)
     with shown(latest_job) as url:
         page.open(url)

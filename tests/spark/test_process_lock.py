@@ -49,7 +49,7 @@ def test_a_folder_and_a_checkpoint_have_one_driver_until_it_dies(
     process_lock.lock_checkpoint(str(tmp_path / "checkpoint"))
 
 
-def test_checkpoints_elsewhere_and_none_are_not_locked_and_a_file_in_place_of_a_lock_is_told(tmp_path: Path) -> None:
+def test_remote_checkpoints_are_not_locked_and_a_folder_in_place_of_a_lock_is_refused(tmp_path: Path) -> None:
     process_lock.lock_checkpoint("s3a://bucket/checkpoint")
     process_lock.lock_checkpoint("")
     (tmp_path / process_lock.CHECKPOINT).mkdir()

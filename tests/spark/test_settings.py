@@ -56,7 +56,7 @@ def test_a_small_file_is_enough() -> None:
         ({"kafka": {"group.id": "x"}}, "kafka.group.id: set by Spark, cannot be changed; remove it"),
     ],
 )
-def test_each_mistake_is_named_with_the_way_out(more: dict[str, Any], finding: str) -> None:
+def test_each_mistake_is_named_with_a_suggestion(more: dict[str, Any], finding: str) -> None:
     assert findings(**more) == [finding]
 
 
@@ -112,7 +112,7 @@ def test_the_schema_of_avro_records_is_a_file_that_is_read_once(tmp_path: Path) 
         (RECORD.replace('"name":"id",', ""), "a record needs named fields"),
     ],
 )
-def test_a_schema_that_is_none_is_said(schema: str, problem: str) -> None:
+def test_an_invalid_avro_schema_is_a_finding(schema: str, problem: str) -> None:
     assert findings(format={"kind": "avro", "avro_schema": schema}) == [f"format.avro_schema: {problem}"]
 
 
@@ -161,5 +161,5 @@ def test_spark_knows_these_types(kind: str) -> None:
         ("map<struct<a:int>,int>", "keys of a JSON map must be string, not struct<a:int>"),
     ],
 )
-def test_a_type_that_spark_does_not_know_is_said_with_the_nearest(kind: str, problem: str) -> None:
+def test_an_unknown_type_is_a_finding_with_a_suggestion(kind: str, problem: str) -> None:
     assert schema(kind) == [f"format.schema.x: {problem}"]

@@ -54,7 +54,7 @@ def test_memory_is_read_as_spark_reads_it(monkeypatch: pytest.MonkeyPatch, memor
     assert taken(monkeypatch, leading(FREE), executor_memory=memory)["spark.executor.memory"] == f"{megabytes}m"
 
 
-def test_without_a_leader_or_a_worker_the_job_is_told_who_says_what(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_leader_or_a_worker_the_error_lists_each_node(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnreachableError, match="no Spark master of prod is the leader") as nobody:
         taken(monkeypatch, {"spark-master-h2": STANDBY})
     assert nobody.value.details == (
@@ -65,7 +65,7 @@ def test_without_a_leader_or_a_worker_the_job_is_told_who_says_what(monkeypatch:
         taken(monkeypatch, leading())
 
 
-def test_where_nobody_answers_nobody_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_answer_it_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capacity, "LEADS_WITHIN", 1000)
     with pytest.raises(UnreachableError, match="no Spark master of prod is the leader"):
         taken(monkeypatch, {})

@@ -60,7 +60,7 @@ def test_a_keystore_that_is_not_pem_stays_a_file(tmp_path: Path) -> None:
     assert client_settings(Client(written, "f"))["java"] == written
 
 
-def test_librdkafkas_words_are_refused_because_spark_would_ignore_them() -> None:
+def test_librdkafkas_properties_are_refused_because_spark_would_ignore_them() -> None:
     with pytest.raises(UsageError, match=r"f: sasl.password is a property of librdkafka") as caught:
         client_settings(Client({"sasl.password": "hush"}, "f"))
     assert "hush" not in f"{caught.value.message}{caught.value.resolution}"

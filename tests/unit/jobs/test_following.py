@@ -28,7 +28,7 @@ Caused by: java.io.IOException: No space left on device
         ("", "the log is empty"),
     ],
 )
-def test_the_telling_line_of_a_log_is_found(tmp_path: Path, log: str, told: str) -> None:
+def test_the_cause_in_a_log_is_found(tmp_path: Path, log: str, told: str) -> None:
     (tmp_path / "log").write_text(log)
     assert cause_in_log(tmp_path / "log") == told
 

@@ -37,7 +37,7 @@ def test_a_checkpoint_and_a_sink_of_a_running_job_are_refused_whatever_it_is_cal
     locations.require_unused(mine, "/other", "")
 
 
-def test_a_checkpoint_that_a_job_of_somebody_else_holds_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_locked_by_another_users_job_is_refused(tmp_path: Path) -> None:
     with (tmp_path / locations.LOCK).open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(LockedError, match="that was not submitted on this machine"):
@@ -119,7 +119,7 @@ def test_a_sound_checkpoint_is_not_refused(tmp_path: Path) -> None:
     locations.require_owner(str(folder), MINE)
 
 
-def test_a_checkpoint_of_nobody_known_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_without_an_owner_is_refused(tmp_path: Path) -> None:
     (tmp_path / "offsets").mkdir()
     assert "was not created by kcluster" in refused(tmp_path).message
 

@@ -57,7 +57,7 @@ def test_a_record_is_read_back_as_it_was_written() -> None:
     assert (made.folder / "record.json").stat().st_mode & 0o077 == 0
 
 
-def test_a_job_without_a_process_died_unless_it_told_its_end() -> None:
+def test_a_job_without_a_process_died_unless_it_wrote_a_final_state() -> None:
     made = job()
     assert made.state is JobState.DIED
     for told, state in (("starting", JobState.DIED), ("running", JobState.DIED), ("failed", JobState.FAILED)):
@@ -73,7 +73,7 @@ def test_a_job_that_runs_stops_once_it_is_asked_to(running: Job) -> None:
     assert running.state is JobState.STOPPING
 
 
-def test_a_wish_to_stop_goes_with_the_run_that_heeded_it(running: Job) -> None:
+def test_a_request_to_stop_is_removed_by_the_run_that_it_stopped(running: Job) -> None:
     directory = job_dir.JobDir(running.folder)
     for how in ("stopped", "failed"):
         directory.write_state("running")
@@ -91,11 +91,11 @@ def test_ending_a_job_ends_all_that_it_began_also_when_the_first_is_gone(running
     assert running.processes() == []
 
 
-def test_a_session_of_somebody_else_with_the_same_number_is_let_alone(running: Job) -> None:
+def test_a_session_of_another_process_with_the_same_number_is_not_ended(running: Job) -> None:
     assert Job(running.folder.with_name("other"), running.record).processes() == []
 
 
-def test_unknown_and_ambiguous_names_are_told() -> None:
+def test_unknown_and_ambiguous_names_are_refused() -> None:
     job("a", "one")
     job("b", "one")
     with pytest.raises(UsageError) as several:
@@ -107,7 +107,7 @@ def test_unknown_and_ambiguous_names_are_told() -> None:
     assert unknown.value.resolution.startswith("did you mean one")
 
 
-def test_batches_are_told_once_and_half_a_line_waits() -> None:
+def test_batches_are_returned_once_and_an_incomplete_line_is_left() -> None:
     made = job()
     file = made.folder / "progress.jsonl"
     assert made.batches() == ([], 0)

@@ -13,14 +13,14 @@ ENGINE = SparkCluster(
 URL = "spark://10.0.0.1:7077,10.0.0.2:7077"
 
 
-def test_what_is_said_wins_over_the_inventory_and_that_over_this_machine() -> None:
+def test_master_option_overrides_the_inventory_and_that_this_machine() -> None:
     assert spark_target(None, "") == SparkTarget("local[*]")
     assert spark_target(ENGINE, "") == spark_target(ENGINE, URL) == SparkTarget(URL, ENGINE)
     assert spark_target(ENGINE, "local[2]") == SparkTarget("local[2]")
     assert spark_target(ENGINE, "spark://other:7077") == SparkTarget("spark://other:7077")
 
 
-def test_the_secret_and_a_share_go_to_the_inventorys_spark_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secret_and_resources_go_only_to_the_spark_of_the_inventory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capacity, "resource_settings", lambda *_: {"spark.cores.max": "2"})
     assert spark_target(ENGINE, "").settings({}, print) == {
         "spark.hadoop.fs.permissions.umask-mode": "002",

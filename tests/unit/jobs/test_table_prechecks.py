@@ -47,7 +47,7 @@ def test_the_same_columns_fit_whatever_tells_them(tmp_path: Path) -> None:
         (("id", "day"), {"form": {"kind": "raw", "schema": {}}}, "column id is in the table"),
     ],
 )
-def test_what_does_not_fit_is_told_with_the_way_out(
+def test_a_mismatch_is_refused_with_a_resolution(
     tmp_path: Path, there: tuple[str, ...], more: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(RefusedError, match=told) as problem:

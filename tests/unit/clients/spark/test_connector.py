@@ -47,7 +47,7 @@ def repository(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return asked
 
 
-def test_the_provider_of_the_same_version_is_asked_for_first_and_the_older_one_is_said(repository: list[str]) -> None:
+def test_the_provider_of_the_same_version_is_tried_first_and_the_older_one_is_reported(repository: list[str]) -> None:
     said: list[str] = []
     jars = connector.kafka_jars(said.append)
     assert repository[3] == SAME.coordinates

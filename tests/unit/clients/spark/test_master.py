@@ -61,7 +61,7 @@ def test_what_is_no_masters_page_is_no_master(page: Web, garbage: Any) -> None:
         asked(page, garbage)
 
 
-def test_a_page_that_is_not_there_and_nobody_at_all_are_no_master(page: Web) -> None:
+def test_an_error_page_and_a_closed_port_are_not_masters(page: Web) -> None:
     with pytest.raises(UnreachableError, match="404"):
         master.master_state("127.0.0.1", int(page.url.rpartition(":")[2]))
     with pytest.raises(UnreachableError, match="refused"):
