@@ -75,7 +75,7 @@ class DashboardSource:
 
     def policy(self) -> str:
         """The Content-Security-Policy: the page's own script and style, and requests to this server."""
-        script, style = (_hash(self.page, word) for word in ("script", "style"))
+        script, style = (_hash(self.page, tag) for tag in ("script", "style"))
         return (
             f"default-src 'none'; script-src '{script}'; style-src '{style}'; connect-src 'self'; img-src data:; "
             "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -156,7 +156,7 @@ def _tag(file: int) -> str:
     return f'"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"'
 
 
-def _hash(page: bytes, word: str) -> str:
+def _hash(page: bytes, tag: str) -> str:
     """The hash by which a browser knows the page's own script or style."""
-    (content,) = re.findall(rb"<%b>(.*?)</%b>" % (word.encode(), word.encode()), page, re.S)
+    (content,) = re.findall(rb"<%b>(.*?)</%b>" % (tag.encode(), tag.encode()), page, re.S)
     return f"sha256-{base64.b64encode(sha256(content).digest()).decode()}"

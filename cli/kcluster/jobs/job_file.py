@@ -60,12 +60,12 @@ def settings(file: Path, job: str = "", name: str = "") -> dict[str, Any]:
             details="\n".join(checked.findings),
             resolution=f"correct the file, check it with kcluster job validate {file}",
         )
-    found = dict(checked.settings)
-    if job and found["job"] != job:
+    values = dict(checked.settings)
+    if job and values["job"] != job:
         raise UsageError(
-            f"{file} is for the job {found['job']}, not for {job}", resolution=f"kcluster job submit {found['job']}"
+            f"{file} is for the job {values['job']}, not for {job}", resolution=f"kcluster job submit {values['job']}"
         )
-    return found
+    return values
 
 
 def check(file: Path, job: str = "", name: str = "") -> CheckedJobFile:

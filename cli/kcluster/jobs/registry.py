@@ -176,8 +176,8 @@ def load_job(folder: Path) -> Job | None:
 
 def all_jobs() -> list[Job]:
     """All jobs submitted on this machine, by cluster and name."""
-    found = (load_job(file.parent) for file in sorted(root().glob("*/*/record.json")))
-    return [job for job in found if job]
+    jobs = (load_job(file.parent) for file in sorted(root().glob("*/*/record.json")))
+    return [job for job in jobs if job]
 
 
 def pick(name: str) -> Job:

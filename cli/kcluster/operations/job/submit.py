@@ -133,16 +133,18 @@ def _archive_driver_classes(prepared: PreparedJob) -> None:
 def _resolved_settings(cluster: str, request: SubmitRequest) -> dict[str, Any]:
     """The settings of the job's file with default paths and topics filled in."""
     file = request.file or job_file.example(request.job)
-    found = job_file.settings(file, request.job, request.name)
-    folder, name = registry.job_dir(cluster, found["name"]), found["name"]
-    if "sink" in found:
-        path = found["sink"]["path"] or str(paths.home() / "lake" / cluster / name)
-        found["sink"] = {**found["sink"], "path": locations.absolute_path(path, file.parent)}
-    if "checkpoint" in found:
-        found["checkpoint"] = locations.absolute_path(found["checkpoint"] or str(folder / "checkpoint"), file.parent)
-    for key in OUTPUT_TOPICS.keys() & found.keys():
-        found[key] = found[key] or found["topics"][0] + OUTPUT_TOPICS[key]
-    return found
+    settings = job_file.settings(file, request.job, request.name)
+    folder, name = registry.job_dir(cluster, settings["name"]), settings["name"]
+    if "sink" in settings:
+        path = settings["sink"]["path"] or str(paths.home() / "lake" / cluster / name)
+        settings["sink"] = {**settings["sink"], "path": locations.absolute_path(path, file.parent)}
+    if "checkpoint" in settings:
+        settings["checkpoint"] = locations.absolute_path(
+            settings["checkpoint"] or str(folder / "checkpoint"), file.parent
+        )
+    for key in OUTPUT_TOPICS.keys() & settings.keys():
+        settings[key] = settings[key] or settings["topics"][0] + OUTPUT_TOPICS[key]
+    return settings
 
 
 def _prepare(
