@@ -101,9 +101,9 @@ def jobs(incomplete: str) -> list[str]:
     """The jobs that can be submitted."""
 
     def ask() -> Iterable[str]:
-        from kcluster.jobs.job_file import known
+        from kcluster.jobs.job_file import known_jobs
 
-        return known()
+        return known_jobs()
 
     return _words(incomplete, ask)
 
@@ -114,7 +114,7 @@ def submitted_jobs(incomplete: str) -> list[str]:
     def ask() -> Iterable[str]:
         from kcluster.jobs import registry as submitted
 
-        return [job.name for job in submitted.every()]
+        return [job.name for job in submitted.all_jobs()]
 
     return _words(incomplete, ask)
 

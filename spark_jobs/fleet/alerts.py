@@ -179,8 +179,8 @@ class AlertsRunner:
 
 def positions_by_truck(judged: DataFrame) -> DataFrame:
     """The positions of each truck by partition, ordered by time; skipped records are only counted."""
-    place = (sql.col(name).cast("double").alias(name) for name in ("lat", "lon"))
-    fix = sql.struct(sql.unix_millis("time").alias("time"), "_offset", *place)
+    coordinates = (sql.col(name).cast("double").alias(name) for name in ("lat", "lon"))
+    fix = sql.struct(sql.unix_millis("time").alias("time"), "_offset", *coordinates)
     good = sql.col("_reason").isNull()
     return (
         judged.select(

@@ -99,14 +99,14 @@ class LagReader:
         from confluent_kafka.admin import OffsetSpec
 
         ends = {(topic, int(number)): end for topic, parts in read.items() for number, end in parts.items()}
-        asked = {TopicPartition(*place): OffsetSpec.latest() for place in ends}  # type: ignore[no-untyped-call]
-        if not asked:
+        request = {TopicPartition(*partition): OffsetSpec.latest() for partition in ends}  # type: ignore[no-untyped-call]
+        if not request:
             return 0
-        answers = self._admin.list_offsets(asked, request_timeout=WITHIN)
+        answers = self._admin.list_offsets(request, request_timeout=WITHIN)
         try:
             newest: dict[Any, int] = {
-                (place.topic, place.partition): answer.result().offset for place, answer in answers.items()
+                (partition.topic, partition.partition): answer.result().offset for partition, answer in answers.items()
             }
         except KafkaException:
             return None
-        return sum(max(0, newest[place] - end) for place, end in ends.items())
+        return sum(max(0, newest[partition] - end) for partition, end in ends.items())

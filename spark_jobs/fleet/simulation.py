@@ -137,9 +137,9 @@ def _along(road: list[Place], luck: Random, every: float) -> Iterator[str]:
 
 def _standing(place: Place, seconds: float, every: float) -> Iterator[str]:
     """The same position, for a while."""
-    here = f'"lat":{place[0]:.6f},"lon":{place[1]:.6f},"speed":0.0'
+    report = f'"lat":{place[0]:.6f},"lon":{place[1]:.6f},"speed":0.0'
     for _ in range(math.ceil(seconds / every)):
-        yield here
+        yield report
 
 
 @cache

@@ -104,7 +104,7 @@ def _in_progress(table: Folder, checkpoint: Folder, done: list[dict[str, Any]]) 
     number = batch_offsets.last_planned(checkpoint)
     begun = [{"batch": number, "ranges": batch_offsets.batch_ranges(checkpoint, number)}] if number >= 0 else []
     before, now = _ranges_read(done), _ranges_read([*batch_journal.batches(table), *begun])
-    return {place: partition.read.difference(_partition_of(before, *place).read) for place, partition in now.items()}
+    return {key: partition.read.difference(_partition_of(before, *key).read) for key, partition in now.items()}
 
 
 def _ranges_read(batches: Iterable[dict[str, Any]]) -> Partitions:
@@ -163,18 +163,18 @@ def _note_rows(rows: DataFrame, partitions: Partitions, in_progress: dict[tuple[
     """Add the rows of the table to the accounts, without those in progress."""
     repeated = 0
     for topic, number, bucket, count, bits in _bitmaps(rows).toLocalIterator():
-        found = FULL if bits is None else int.from_bytes(bits, "little")
-        _partition_of(partitions, topic, number).rows.buckets[bucket] = found
-        repeated += count - found.bit_count()
+        bitmap = FULL if bits is None else int.from_bytes(bits, "little")
+        _partition_of(partitions, topic, number).rows.buckets[bucket] = bitmap
+        repeated += count - bitmap.bit_count()
     if repeated:
         for topic, number, offset in _repeated_offsets(rows):
             _partition_of(partitions, topic, number).repeated.add(offset)
-    for place, unfinished in in_progress.items():
-        if (partition := partitions.get(place)) is not None:
+    for key, unfinished in in_progress.items():
+        if (partition := partitions.get(key)) is not None:
             partition.rows = partition.rows.difference(unfinished)
             partition.repeated = {offset for offset in partition.repeated if offset not in unfinished}
             if not (partition.read.buckets or partition.rows.buckets):
-                del partitions[place]  # only batches in progress
+                del partitions[key]  # only batches in progress
 
 
 def _bitmaps(rows: DataFrame) -> DataFrame:

@@ -139,7 +139,7 @@ def _write_batch(
     }
 
 
-def _write_dead_letters(judged: DataFrame, place: str) -> int:
+def _write_dead_letters(judged: DataFrame, folder: str) -> int:
     """Write the dead letters; returns how many records are accepted in this second pass."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as sql
@@ -147,7 +147,7 @@ def _write_dead_letters(judged: DataFrame, place: str) -> int:
     observation = Observation()
     observed = judged.observe(observation, sql.count_if(sql.col("_reason").isNull()).alias("fit"))
     dead_letters = transform.dead_letters(observed).write.option("maxRecordsPerFile", DEAD_LETTERS_PER_FILE)
-    dead_letters.mode("overwrite").parquet(place)
+    dead_letters.mode("overwrite").parquet(folder)
     return int(observation.get["fit"])
 
 

@@ -78,14 +78,14 @@ class OffsetSet:
     def _pieces(self) -> Iterator[Range]:
         """Ranges within each bucket."""
         for number, bits in sorted(self.buckets.items()):
-            place = number * SPAN
+            position = number * SPAN
             while bits:
                 gap = (bits & -bits).bit_length() - 1
                 bits >>= gap
                 run = (~bits & bits + 1).bit_length() - 1
-                yield place + gap, place + gap + run - 1
+                yield position + gap, position + gap + run - 1
                 bits >>= run
-                place += gap + run
+                position += gap + run
 
     @staticmethod
     def _of_buckets(buckets: Iterable[tuple[int, int]]) -> OffsetSet:
@@ -133,13 +133,13 @@ class PartitionAudit:
 
     def problems(self) -> Iterator[str]:
         """A sentence for each kind of problem in this partition."""
-        here = f"{self.topic} partition {self.partition}"
+        partition = f"{self.topic} partition {self.partition}"
         if lost := self.lost():
-            yield f"{here}: {counted(len(lost), 'record')} missing, {describe_offsets(lost)}"
+            yield f"{partition}: {counted(len(lost), 'record')} missing, {describe_offsets(lost)}"
         if twice := self.duplicates():
-            yield f"{here}: duplicates at offsets {', '.join(map(str, twice))}"
+            yield f"{partition}: duplicates at offsets {', '.join(map(str, twice))}"
         if unexpected := self.unexpected():
-            yield f"{here}: {counted(len(unexpected), 'row')} that no batch wrote, {describe_offsets(unexpected)}"
+            yield f"{partition}: {counted(len(unexpected), 'row')} that no batch wrote, {describe_offsets(unexpected)}"
 
     def report(self) -> dict[str, object]:
         """The partition's entry in audit.json."""

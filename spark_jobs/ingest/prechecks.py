@@ -28,9 +28,9 @@ def check(spark: SparkSession, settings: IngestSettings, sink: Sink, checkpoint:
     """Refuse a job that would fail or write wrong data later; creates the table and writes its columns down."""
     columns = _columns(spark, settings)
     _check_pair(sink, checkpoint)
-    known = _check_schema(columns, settings, sink.folder)
+    recorded = _check_schema(columns, settings, sink.folder)
     sink.ensure_table(columns)
-    sink.folder.save(SCHEMA, known)
+    sink.folder.save(SCHEMA, recorded)
 
 
 def _columns(spark: SparkSession, settings: IngestSettings) -> StructType:
@@ -133,24 +133,32 @@ def _last(sink: Sink, described: int) -> tuple[int, str]:
 
 def _check_schema(columns: StructType, settings: IngestSettings, table: Folder) -> dict[str, Any]:
     """Refuse a schema that differs from the table's; returns the schema to store, with new columns where allowed."""
-    wanted = {field.name: field.dataType.simpleString() for field in columns}
-    asked = {"columns": wanted, "partition_by": list(settings.sink.partition_by), "format": settings.sink.format}
-    known: dict[str, Any] = table.load(SCHEMA) or asked
+    columns_of_file = {field.name: field.dataType.simpleString() for field in columns}
+    schema = {
+        "columns": columns_of_file,
+        "partition_by": list(settings.sink.partition_by),
+        "format": settings.sink.format,
+    }
+    recorded: dict[str, Any] = table.load(SCHEMA) or schema
     advice = (
         f"undo the change in the job's file, or give the job a new checkpoint and a new sink.path; table: {table.path}"
     )
-    if (held := known.get("format", settings.sink.format)) != settings.sink.format:
-        raise RefusedJobError(f"the table's format is {held}, the job's file has {settings.sink.format}", advice)
-    for name, kind in known["columns"].items():
-        if name not in wanted:
+    if (table_format := recorded.get("format", settings.sink.format)) != settings.sink.format:
+        raise RefusedJobError(
+            f"the table's format is {table_format}, the job's file has {settings.sink.format}", advice
+        )
+    for name, kind in recorded["columns"].items():
+        if name not in columns_of_file:
             raise RefusedJobError(f"column {name} is in the table, but not in the job's file", advice)
-        if wanted[name] != kind:
-            raise RefusedJobError(f"column {name} is {wanted[name]} in the job's file and {kind} in the table", advice)
-    if known["partition_by"] != list(settings.sink.partition_by):
-        raise RefusedJobError(f"the table is partitioned by {', '.join(known['partition_by']) or 'nothing'}", advice)
-    new = [name for name in wanted if name not in known["columns"]]
+        if columns_of_file[name] != kind:
+            raise RefusedJobError(
+                f"column {name} is {columns_of_file[name]} in the job's file and {kind} in the table", advice
+            )
+    if recorded["partition_by"] != list(settings.sink.partition_by):
+        raise RefusedJobError(f"the table is partitioned by {', '.join(recorded['partition_by']) or 'nothing'}", advice)
+    new = [name for name in columns_of_file if name not in recorded["columns"]]
     if new and settings.sink.new_columns != "add":
         raise RefusedJobError(
             f"the table has no column {', '.join(new)}", "set sink.new_columns: add in the job's file"
         )
-    return {**asked, "columns": {**known["columns"], **wanted}}
+    return {**schema, "columns": {**recorded["columns"], **columns_of_file}}

@@ -32,34 +32,34 @@ class TopicReader:
         with self._consumer("read_committed") as consumer:
             return any(_ends(consumer, topic, partition)[0] for partition in _partitions(consumer, topic))
 
-    def existing(self, topic: str, partition: int, wanted: OffsetSet, isolation: str) -> tuple[int, OffsetSet]:
-        """The first offset of a partition, and those of the wanted offsets that have a record; reads the partition."""
-        found = OffsetSet()
+    def existing(self, topic: str, partition: int, offsets: OffsetSet, isolation: str) -> tuple[int, OffsetSet]:
+        """The first offset of a partition, and those of the offsets offsets that have a record; reads the partition."""
+        existing = OffsetSet()
         with self._consumer(isolation) as consumer:
             if partition not in _partitions(consumer, topic):
-                return max(last for _, last in wanted.ranges()) + 1, found
+                return max(last for _, last in offsets.ranges()) + 1, existing
             low, high = _ends(consumer, topic, partition)
-            ranges = [(max(first, low), min(last + 1, high)) for first, last in wanted.ranges() if last >= low]
+            ranges = [(max(first, low), min(last + 1, high)) for first, last in offsets.ranges() if last >= low]
             if ranges:
                 for message in _messages(consumer, topic, partition, ranges[0][0], ranges[-1][1]):
-                    if message.offset() in wanted:
-                        found.add(message.offset())
-        return low, found
+                    if message.offset() in offsets:
+                        existing.add(message.offset())
+        return low, existing
 
     def topic_ids(self, names: Sequence[str]) -> dict[str, str]:
         """The id of each topic; topics that do not exist and brokers without topic ids are left out."""
         from confluent_kafka import KafkaError, KafkaException, TopicCollection, Uuid
         from confluent_kafka.admin import AdminClient
 
-        found: dict[str, Any] = {}
+        topic_ids: dict[str, Any] = {}
         admin = AdminClient({**self.client, "log_level": 2})  # without: warnings about the unused group
         for name, answer in admin.describe_topics(TopicCollection(list(names)), request_timeout=WITHIN).items():
             try:
-                found[name] = answer.result().topic_id
+                topic_ids[name] = answer.result().topic_id
             except KafkaException as problem:
                 if problem.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                     raise
-        return {name: str(topic_id) for name, topic_id in found.items() if topic_id not in (None, Uuid(0, 0))}
+        return {name: str(topic_id) for name, topic_id in topic_ids.items() if topic_id not in (None, Uuid(0, 0))}
 
     def deleted_ranges(self, next_offsets: dict[str, dict[str, int]]) -> list[str]:
         """A text for each partition whose next offsets are deleted: "t partition 0 offsets 3-7"."""

@@ -44,7 +44,7 @@ def recreated_topics(owner: Mapping[str, Any], now: Mapping[str, str]) -> Iterat
     before = owner.get(TOPICS, {})
     for name in now:
         if before.get(name, now[name]) != now[name]:
-            yield f"topic {name} was deleted and created again since this job read it: its offsets are of other records"
+            yield f"topic {name} was deleted and created again since this job read it: its offsets are not valid"
 
 
 def _require_same_job(checkpoint: Folder, owner: Mapping[str, Any], identity: Mapping[str, Any]) -> None:

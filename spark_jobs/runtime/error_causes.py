@@ -108,15 +108,15 @@ def meaning_and_advice(problem: Exception) -> tuple[str, str]:
 def known_cause(text: str) -> tuple[str, str]:
     """The cause of an error text and what to do; for an unknown error its most useful line and no advice."""
     for pattern, meaning, advice in CAUSES:
-        if found := re.search(pattern, text, re.S):
-            return f"{meaning} ({_sentence(text, found.start())})", advice
+        if match := re.search(pattern, text, re.S):
+            return f"{meaning} ({_sentence(text, match.start())})", advice
     # Our own code called by Spark: the last line of its traceback, not the Java stack.
     python = re.search(r"Traceback \(most recent call last\):.*?\n(?:[\w.]+\.)?(\w+: [^\n]+)", text, re.S)
     return (python[1].removeprefix(f"{RefusedJobError.__name__}: "), "") if python else (_sentence(text, 0), "")
 
 
-def _sentence(text: str, place: int) -> str:
+def _sentence(text: str, position: int) -> str:
     """The line at a position, without the Java stack and cut to 300 characters."""
-    start = text.rfind("\n", 0, place) + 1
+    start = text.rfind("\n", 0, position) + 1
     line = next((line.strip() for line in text[start:].splitlines() if line.strip()), "no error text")
     return line if len(line) <= 300 else f"{line[:297]}..."

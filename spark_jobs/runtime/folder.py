@@ -76,10 +76,10 @@ class Folder:
         if not self._files.exists(self._at(name)):
             return []
         top = self._files.resolvePath(self._at("")).toString()
-        found = self._files.listFiles(self._at(name), True)
+        iterator = self._files.listFiles(self._at(name), True)
         paths = []
-        while found.hasNext():
-            paths.append(found.next().getPath().toString().removeprefix(f"{top}/"))
+        while iterator.hasNext():
+            paths.append(iterator.next().getPath().toString().removeprefix(f"{top}/"))
         return sorted(paths)
 
     def remove(self, name: str) -> None:

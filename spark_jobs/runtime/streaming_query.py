@@ -110,7 +110,7 @@ def _line(progress: dict[str, Any]) -> dict[str, Any]:
 def _lag(source: Any) -> int:
     """How many records of the topics are not read yet."""
     read, newest = (_offsets(source[name]) for name in ("endOffset", "latestOffset"))
-    return sum(max(0, end - read.get(place, 0)) for place, end in newest.items())
+    return sum(max(0, end - read.get(partition, 0)) for partition, end in newest.items())
 
 
 def _offsets(offsets: Any) -> dict[tuple[str, str], int]:

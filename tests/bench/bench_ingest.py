@@ -148,7 +148,7 @@ class Bench:
 
         from kcluster.clients.spark import connector
 
-        jars = ",".join(map(str, connector.jars(print)))
+        jars = ",".join(map(str, connector.kafka_jars(print)))
         return [f"{Path(pyspark.__file__).parent}/bin/spark-submit", "--master", "local[*]", "--jars", jars]
 
 

@@ -114,7 +114,7 @@ def test_workers_and_the_leading_master_killed_under_a_job_lose_nothing_and_doub
         with under_load(sparks, sparks.bootstrap, "numbers") as load:
             config = job.enter_context(running(sparks, tmp_path, "numbers"))
             goes_on(sparks, "numbers")
-            assert "runs already" in submit(sparks, config, "--shared-path", code=7)
+            assert "is already running" in submit(sparks, config, "--shared-path", code=7)
             keeps_the_secret(sparks, "numbers")
 
             sparks.lab.ssh("h2", "systemctl kill --signal=KILL spark-worker")  # with its executors
@@ -128,7 +128,7 @@ def test_workers_and_the_leading_master_killed_under_a_job_lose_nothing_and_doub
             goes_on(sparks, "numbers")
         load.assert_served()
         until(lambda: sum(batch["records"] for batch in batches(sparks, "numbers")) >= load.acknowledged, "all is read")
-        assert "is stopped" in sparks.run("job", "stop", "numbers").stdout
+        assert "stopped numbers" in sparks.run("job", "stop", "numbers").stdout
 
     audit = told(sparks, "job", "audit", "numbers")
     assert audit["ok"]

@@ -44,7 +44,7 @@ def spark() -> Iterator[SparkSession]:
         "spark.ui.showConsoleProgress": "false",
     }
     formats = spark_settings(SinkSettings("delta")) | spark_settings(SinkSettings("iceberg"))
-    jars = ",".join(str(jar) for asked in EVERY for jar in connector.extra(print, asked))
+    jars = ",".join(str(jar) for asked in EVERY for jar in connector.extra_jars(print, asked))
     made = spark_session("tests", {**small, **formats, "spark.jars": jars, "spark.log.level": "ERROR"})
     yield made
     with own_loopback():
@@ -92,14 +92,14 @@ class Job:
             "sink": {"path": str(self.table), **settings.get("sink", {})},
         }
         (folder / submit_command.PROPERTIES).write_text(
-            submit_command.properties(runtime.require(), {"spark.ui.enabled": "false"})
+            submit_command.properties_file(runtime.require(), {"spark.ui.enabled": "false"})
         )
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, *options: str) -> subprocess.Popen[bytes]:
         """Start it as the leader of a process group."""
         (self.folder / "job.json").write_text(json.dumps(self.settings))
-        command = submit_command.submit(runtime.require(), self.jars, "local[2]", self.folder, self.bootstrap)
+        command = submit_command.spark_command(runtime.require(), self.jars, "local[2]", self.folder, self.bootstrap)
         command = command.with_options(*options)
         with (self.folder / "driver.log").open("ab") as log:
             environment = {**os.environ, **command.environment}
@@ -159,7 +159,7 @@ def ingest(tmp_path: Path, sooner: None) -> Iterator[Callable[..., Job]]:
     jobs: list[Job] = []
 
     def make(bootstrap: str, topic: str, name: str = "job", **settings: Any) -> Job:
-        jars = [*connector.jars(print), *connector.extra(print, settings)]
+        jars = [*connector.kafka_jars(print), *connector.extra_jars(print, settings)]
         jobs.append(Job(tmp_path / name, bootstrap, jars, topic, **settings))
         return jobs[-1]
 

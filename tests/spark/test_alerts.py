@@ -177,7 +177,7 @@ def eventful(alerts: list[Alert]) -> bool:
     return min(kinds["area"], kinds["standing"], kinds["silent"]) > 5
 
 
-def test_each_incident_is_told_once_though_the_job_is_killed_again_and_again(kraft: Live, tmp_path: Path) -> None:
+def test_each_incident_is_sent_once_though_the_job_is_killed_repeatedly(kraft: Live, tmp_path: Path) -> None:
     topic = "alerts_killed"
     kraft.run("topic", "create", topic, "-n", kraft.name, "--partitions", "3")
     job, trucks = Job(kraft, tmp_path, topic), Trucks(kraft.bootstrap, topic)
@@ -225,7 +225,7 @@ class CrashError(Exception):
     pass
 
 
-def test_a_step_that_was_cut_off_anywhere_is_told_once(
+def test_an_interrupted_step_is_sent_once(
     kraft: Live,
     spark: SparkSession,
     tmp_path: Path,

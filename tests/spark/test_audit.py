@@ -93,7 +93,7 @@ def test_holes_between_batches_are_not_folded_away(spark: SparkSession, tmp_path
     assert len(batch_journal.batches(table)) == 100
 
 
-def test_without_a_checkpoint_nothing_is_said_to_balance(spark: SparkSession, tmp_path: Path) -> None:
+def test_without_a_checkpoint_the_audit_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     told = {"job": "ingest", "topics": ["t"], "format": {"kind": "raw"}, "sink": {"path": str(tmp_path / "table")}}
     read, wrong = settings.read({**told, "name": "never", "checkpoint": str(tmp_path / "checkpoint")})
     assert not wrong

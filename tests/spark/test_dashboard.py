@@ -56,11 +56,11 @@ class LatestJob:
             command="spark-submit",
             process=process or Process(os.getpid(), started),
         )
-        registry.save(self.folder / "record.json", asdict(record))
+        registry.save_json(self.folder / "record.json", asdict(record))
 
     def is_(self, state: str, **more: Any) -> None:
         """What the job told of itself."""
-        registry.save(self.folder / "state.json", {"state": state, "at": time.time(), **more})
+        registry.save_json(self.folder / "state.json", {"state": state, "at": time.time(), **more})
 
     def trucks(self, *trucks: Mapping[str, Any], lag: int = 0) -> None:
         """What the job wrote, each truck so many seconds ago."""
@@ -69,7 +69,7 @@ class LatestJob:
             instant = time.gmtime(time.time() - truck.pop("ago", 0))
             truck["time"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", instant)
         self.sink.mkdir(parents=True, exist_ok=True)
-        registry.save(self.sink / "latest.json", {"as_of": time.time(), "batch": 1, "lag": lag, "trucks": told})
+        registry.save_json(self.sink / "latest.json", {"as_of": time.time(), "batch": 1, "lag": lag, "trucks": told})
 
     def command(self, *args: str) -> list[str]:
         """The command line of the dashboard."""
@@ -212,7 +212,7 @@ def test_a_narrow_window_and_a_dark_one_show_the_same(page: Browser, latest_job:
         assert page.value("at('rows').scrollWidth <= at('rows').clientWidth"), "the table is cut off"
 
 
-def test_a_job_that_ended_and_a_server_that_is_gone_are_told(page: Browser, latest_job: LatestJob) -> None:
+def test_an_ended_job_and_a_stopped_server_are_shown(page: Browser, latest_job: LatestJob) -> None:
     latest_job.trucks({"id": "truck-a"}, lag=7)
     with shown(latest_job) as url:
         page.open(url)
@@ -263,17 +263,17 @@ def test_it_serves_this_machine_only_and_ctrl_c_ends_it_quietly(latest_job: Late
     with child(
         latest_job.command("dashboard", "--port", str(port)), stdout=-1, stderr=-1, text=True, env=latest_job.env
     ) as serving:
-        assert f"latest is shown at http://127.0.0.1:{port}/" in serving.stderr.readline()
+        assert f"dashboard of latest: http://127.0.0.1:{port}/" in serving.stderr.readline()
         assert get(f"http://127.0.0.1:{port}/")[0] == 200
         listening = Path("/proc/net/tcp").read_text().splitlines()
         assert any(f"0100007F:{port:04X} 00000000:0000 0A" in line for line in listening)
         taken = latest_job.run("dashboard", "--port", str(port), "--detach")
-        assert (taken.returncode, taken.stderr.splitlines()[0]) == (2, f"error: port {port} is taken")
+        assert (taken.returncode, taken.stderr.splitlines()[0]) == (2, f"error: port {port} is in use")
         assert "--port" in taken.stderr.splitlines()[1]
         serving.send_signal(signal.SIGINT)
         out, rest = serving.communicate(timeout=30)
     assert (serving.returncode, rest) == (0, "")
-    assert "the dashboard has ended" in out
+    assert "dashboard stopped" in out
 
 
 def test_in_the_background_it_is_a_job_like_others(latest_job: LatestJob) -> None:
@@ -285,7 +285,7 @@ def test_in_the_background_it_is_a_job_like_others(latest_job: LatestJob) -> Non
             ("latest-dashboard", "running"),
         ]
         again = latest_job.run("dashboard", "--detach", "--port", str(free()))
-        assert (again.returncode, "latest-dashboard runs already" in again.stderr) == (7, True)
+        assert (again.returncode, "latest-dashboard is already running" in again.stderr) == (7, True)
     assert "latest-dashboard: stopped" in latest_job.run("status", "latest-dashboard").stdout
 
 

@@ -22,7 +22,7 @@ from tests.integration.conftest import Live
 from tests.integration.losing import lose_records
 from tests.spark.conftest import Job, until
 from tests.spark.feeding import Feed
-from tests.spark.proof import balances, holds, reached, topic
+from tests.spark.verification import assert_audit_passes, assert_each_record_once, create_topics, reached
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,7 +53,7 @@ def test_a_driver_killed_at_twenty_moments_loses_nothing_and_writes_nothing_twic
 ) -> None:
     seed = time.time_ns() % 10_000
     chance = random.Random(seed)
-    name = topic(live, "killed")
+    name = create_topics(live, "killed")
     job = ingest(live.bootstrap, name, batch={"max_records": 400})
     killed = []
     with Feed(live.bootstrap, name, rate=100) as feed:
@@ -72,15 +72,15 @@ def test_a_driver_killed_at_twenty_moments_loses_nothing_and_writes_nothing_twic
     print(f"seed {seed}: killed when", "; ".join(killed))
     job.settings["batch"] = {"max_records": 100_000}
     assert job.once()["state"] == "finished"
-    told = balances(job)
+    told = assert_audit_passes(job)
     assert sum(each["read"] for each in told["partitions"]) == feed.good + feed.poisonous
-    holds(spark, live, job, name, feed)
+    assert_each_record_once(spark, live, job, name, feed)
 
 
 def test_a_broker_killed_and_a_topic_grown_while_running_lose_nothing(
     live: Live, ingest: Callable[..., Job], spark: SparkSession
 ) -> None:
-    name = topic(live, "grown", 10)
+    name = create_topics(live, "grown", 10)
     job = ingest(live.bootstrap, name)
     with Feed(live.bootstrap, name, rate=300) as feed:
         feed.send(5000)
@@ -98,9 +98,9 @@ def test_a_broker_killed_and_a_topic_grown_while_running_lose_nothing(
         until(lambda: partitions_read(job) == 20 or job.ended, "records of the new partitions")
     assert job.stop()["state"] == "stopped"
     assert job.once()["state"] == "finished"
-    assert len(balances(job)["partitions"]) == 20
+    assert len(assert_audit_passes(job)["partitions"]) == 20
     assert sum(each["dead"] for each in job.progress()) == feed.poisonous
-    holds(spark, live, job, name, feed)
+    assert_each_record_once(spark, live, job, name, feed)
 
 
 def lead_again(live: Live) -> None:
@@ -133,7 +133,7 @@ def partitions_read(job: Job) -> int:
 def test_records_that_retention_took_stop_a_job_and_a_damaged_checkpoint_too(
     live: Live, ingest: Callable[..., Job]
 ) -> None:
-    name = topic(live, "taken", 1)
+    name = create_topics(live, "taken", 1)
     job = ingest(live.bootstrap, name)
     with Feed(live.bootstrap, name, rate=1) as feed:
         feed.send(1000)
@@ -148,7 +148,7 @@ def test_records_that_retention_took_stop_a_job_and_a_damaged_checkpoint_too(
     assert "when_data_is_gone: continue" in told["advice"]
     job.settings["when_data_is_gone"] = "continue"
     assert job.once()["state"] == "finished"
-    (account,) = balances(job)["partitions"]
+    (account,) = assert_audit_passes(job)["partitions"]
     assert account["gone"] == [[read, 1299]]
     assert account["read"] - account["rows"] - account["dead"] == 1300 - read
 
@@ -173,10 +173,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", place], check=True)
 
 
-def test_a_full_disk_is_said_and_with_room_the_job_goes_on(
+def test_a_full_disk_is_reported_and_with_free_space_the_job_continues(
     live: Live, ingest: Callable[..., Job], small_disk: Path
 ) -> None:
-    name = topic(live, "full", 2)
+    name = create_topics(live, "full", 2)
     job = ingest(live.bootstrap, name, sink={"path": str(small_disk / "table")})
     job.table = small_disk / "table"
     with Feed(live.bootstrap, name, rate=1) as feed:
@@ -191,5 +191,5 @@ def test_a_full_disk_is_said_and_with_room_the_job_goes_on(
     assert told["cause"].startswith("the disk is full"), told
     filler.unlink()
     assert job.once()["state"] == "finished"
-    read = sum(each["read"] for each in balances(job)["partitions"])
+    read = sum(each["read"] for each in assert_audit_passes(job)["partitions"])
     assert read == feed.good + feed.poisonous + more.good + more.poisonous

@@ -120,7 +120,7 @@ def test_a_truck_is_silent_when_others_go_on_and_speaks_again() -> None:
     assert brief(feed(watch, at(16.5), truck="other")) == ["silent 0 to 14"]
 
 
-def test_silence_that_is_over_before_it_was_noticed_is_told_too() -> None:
+def test_silence_that_ended_before_it_was_noticed_is_an_incident() -> None:
     assert told(IncidentTracker(settings(silent=Silent("10m"))), at(0), at(11)) == ["silent 0", "silent 0 to 11"]
 
 
@@ -236,7 +236,7 @@ def test_the_same_positions_give_the_same_incidents_however_they_come(seed: int)
     assert all((incident, True) in ids for incident, _ in ids)
 
 
-def test_a_file_that_asks_for_nothing_or_the_impossible_is_told_so() -> None:
+def test_a_file_without_alerts_or_with_invalid_values_has_findings() -> None:
     wrong = settings(
         late="1m",
         batch=settings().batch,

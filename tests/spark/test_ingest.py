@@ -115,10 +115,10 @@ def test_a_batch_cut_off_at_any_step_is_finished_by_the_next_run(
     assert steps >= (5 if format == "parquet" else 3)  # described, moved, and two folders removed
 
 
-def test_a_batch_of_poison_goes_out_a_few_letters_at_a_time(
+def test_dead_letters_of_a_batch_are_sent_file_by_file(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "LETTERS", 10)
+    monkeypatch.setattr(job, "DEAD_LETTERS_PER_FILE", 10)
     begun(tmp_path / "checkpoint", 95)
     table, box = Folder(spark, str(tmp_path / "table")), Box()
     asked: list[str] = []
@@ -175,7 +175,7 @@ def test_a_batch_that_another_checkpoint_described_and_a_file_that_is_gone_stop_
         job.ingest_batch(frame, 0, told, sink, checkpoint, Box())  # type: ignore[arg-type]
 
 
-def test_only_a_job_that_stops_for_deleted_records_is_told_that_they_ended_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_job_that_stops_for_deleted_records_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(when: str) -> list[str]:
         read, wrong = settings.read({**FILE, "when_data_is_gone": when})
         assert not wrong

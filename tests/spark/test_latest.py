@@ -55,7 +55,7 @@ def test_the_direction_comes_from_two_positions_and_stays_while_the_truck_stands
     assert merge(before, [at("a", 1, lat=lat, lon=lon)])["a"].bearing == pytest.approx(bearing, abs=0.1)
 
 
-def test_a_truck_that_failedthing_for_long_is_forgotten_also_when_a_clock_is_ahead() -> None:
+def test_a_truck_without_records_for_long_is_removed_also_when_a_clock_is_ahead() -> None:
     hour, now = 3_600_000_000, NOON / 1_000_000
     known = {"old": at("old", -2 * hour), "new": at("new", 0)}
     assert list(positions.without_expired(known, 3_600_000, now)) == ["new"]
@@ -91,7 +91,7 @@ def test_what_is_written_is_read_again_as_it_was(tmp_path: Path) -> None:
         ({"feilds": {}}, "feilds: unknown key; did you mean fields?"),
     ],
 )
-def test_a_wrong_file_is_told(wrong: dict[str, Any], finding: str) -> None:
+def test_an_invalid_file_has_findings(wrong: dict[str, Any], finding: str) -> None:
     schema = {"id": "string", "lat": "double", "lon": "double", "at": "timestamp"}
     right = {"job": "latest", "topics": ["t"], "format": {"schema": schema}, "fields": {"id": "id", "time": "at"}}
     written = {**right, **wrong}
@@ -194,7 +194,7 @@ class Run:
 
     @property
     def lats(self) -> dict[str, float]:
-        return {truck["id"]: truck["lat"] for truck in self.told["trucks"]}
+        return {truck["id"]: truck["lat"] for truck in self.reported["trucks"]}
 
     def shows(self, **lats: float) -> None:
         """Wait until it shows just these trucks."""

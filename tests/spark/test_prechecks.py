@@ -135,7 +135,7 @@ def test_a_folder_with_files_of_others_is_no_sink(spark: SparkSession, tmp_path:
     assert "has files that no ingest wrote" in check(spark, tmp_path)
 
 
-def test_causes_are_one_line_with_the_way_out() -> None:
+def test_causes_are_one_line_with_advice() -> None:
     java = "java.lang.Exception: aborted\n\tat org.x\nCaused by: java.io.IOException: No space left on device\n"
     assert known_cause(java)[0] == "the disk is full (Caused by: java.io.IOException: No space left on device)"
     python = (

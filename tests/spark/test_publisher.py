@@ -42,7 +42,7 @@ def test_jobs_of_one_name_are_not_in_each_others_way(kraft: Live) -> None:
     ]
 
 
-def test_what_a_version_before_said_is_not_said_again(kraft: Live) -> None:
+def test_what_an_earlier_version_sent_is_not_sent_again(kraft: Live) -> None:
     """It committed its numbers under the name alone, and may have left a transaction open."""
     name, mine = "kcluster-job-same", publisher(kraft, "former", "log")
     mine.ensure_topic()
@@ -63,7 +63,7 @@ def test_what_a_version_before_said_is_not_said_again(kraft: Live) -> None:
     until(lambda: heard(kraft, "former") == ["4", "5", "6"], "each number once")
 
 
-def test_a_message_that_the_topic_does_not_take_is_told_at_once(kraft: Live) -> None:
+def test_a_message_larger_than_the_topic_allows_fails_at_once(kraft: Live) -> None:
     kraft.run("topic", "create", "narrow", "-c", "max.message.bytes=100000", "-n", kraft.name)
     narrow = publisher(kraft, "narrow", "log")
     with pytest.raises(KafkaException) as refused:

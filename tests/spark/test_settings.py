@@ -40,23 +40,23 @@ def test_a_small_file_is_enough() -> None:
         ({"topics": "t"}, "topics: must be a list with at least one entry"),
         ({"every": "10"}, "every: 10 is not a duration; use 500ms, 10s, 5m, 2h or 1d"),
         ({"batch": {"max_records": "many"}}, "batch.max_records: must be an integer, not 'many'"),
-        ({"dead_letters": "t"}, "dead_letters: t is one of the topics that are read"),
+        ({"dead_letters": "t"}, "dead_letters: t is also in topics; name another topic"),
         (
             {"topics": ["a", "a.dead-letters"]},
-            "dead_letters: a.dead-letters is one of the topics that are read",
+            "dead_letters: a.dead-letters is also in topics; name another topic",
         ),
         ({"start": "2026-13-45"}, "start: 2026-13-45 is not a timestamp: month must be in 1..12"),
-        ({"start": "noon"}, "start: noon is neither earliest nor latest nor an instant such as 2026-11-18T06:00:00Z"),
+        ({"start": "noon"}, "start: noon is not earliest, latest or a timestamp such as 2026-11-18T06:00:00Z"),
         ({"every": 10}, "every: 10 is not a duration; use 500ms, 10s, 5m, 2h or 1d"),
         ({"every": ["10s"]}, "every: must be text, not ['10s']"),
         ({"sink": {"partition_by": ["day"]}}, "sink.partition_by: unknown column day; known: _date, id"),
-        ({"columns": {"_x": "1"}}, "columns._x: names that begin with _ are the job's own"),
-        ({"columns": {"id": "1"}}, "columns.id: the schema has that column already"),
-        ({"rules": {"empty": "true"}}, "rules.empty: that is a reason of the job's own; give the rule another name"),
-        ({"kafka": {"group.id": "x"}}, "kafka.group.id: Spark does not let this be set"),
+        ({"columns": {"_x": "1"}}, "columns._x: names that begin with _ are reserved"),
+        ({"columns": {"id": "1"}}, "columns.id: the schema already has this column"),
+        ({"rules": {"empty": "true"}}, "rules.empty: this is a built-in reason; give the rule another name"),
+        ({"kafka": {"group.id": "x"}}, "kafka.group.id: set by Spark, cannot be changed; remove it"),
     ],
 )
-def test_each_mistake_is_named_with_the_way_out(more: dict[str, Any], finding: str) -> None:
+def test_each_mistake_is_named_with_a_suggestion(more: dict[str, Any], finding: str) -> None:
     assert findings(**more) == [finding]
 
 
@@ -105,29 +105,29 @@ def test_the_schema_of_avro_records_is_a_file_that_is_read_once(tmp_path: Path) 
     ("schema", "problem"),
     [
         ("{", "is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
-        ('{"type":"strng"}', 'must be of a record: {"type": "record", "name": ..., "fields": [...]}'),
+        ('{"type":"strng"}', 'must be a record schema: {"type": "record", "name": ..., "fields": [...]}'),
         (RECORD.replace('"string"', '"strng"'), "id: strng is not an Avro type; did you mean string?"),
         (RECORD.replace('"string"', '{"type":"enum"}'), "id: enum needs a name"),
         (RECORD.replace('"string"', '{"type":"array"}'), "id: needs a type"),
-        (RECORD.replace('"name":"id",', ""), "a record needs fields with names"),
+        (RECORD.replace('"name":"id",', ""), "a record needs named fields"),
     ],
 )
-def test_a_schema_that_is_none_is_said(schema: str, problem: str) -> None:
+def test_an_invalid_avro_schema_is_a_finding(schema: str, problem: str) -> None:
     assert findings(format={"kind": "avro", "avro_schema": schema}) == [f"format.avro_schema: {problem}"]
 
 
 @pytest.mark.parametrize(
     ("form", "finding"),
     [
-        ({"kind": "avro"}, "format.avro_schema: avro records need one, for example truck.avsc"),
+        ({"kind": "avro"}, "format.avro_schema: Avro records need a schema, for example truck.avsc"),
         (
             {"kind": "avro", "avro_schema": RECORD, "schema": {"id": "string"}},
-            "format.schema: Avro records have theirs in format.avro_schema; remove this one",
+            "format.schema: Avro records use format.avro_schema; remove this one",
         ),
-        ({"schema": {"id": "string"}, "header": "confluent"}, "format.header: only for kind: avro"),
+        ({"schema": {"id": "string"}, "header": "confluent"}, "format.header: only possible with kind: avro"),
         (
             {"kind": "avro", "avro_schema": RECORD.replace("id", "_id")},
-            "format.schema._id: names that begin with _ are the job's own",
+            "format.schema._id: names that begin with _ are reserved",
         ),
     ],
 )
@@ -152,14 +152,14 @@ def test_spark_knows_these_types(kind: str) -> None:
     [
         ("strng", "strng is not a Spark type; did you mean string?"),
         ("array<doubel>", "doubel is not a Spark type; did you mean double?"),
-        ("struct<a: int", "struct<a: int is not complete: > is missing"),
-        ("map<string>", "map<string> needs a key's and a value's type: map<string, int>"),
+        ("struct<a: int", "struct<a: int is incomplete: > is missing"),
+        ("map<string>", "map<string> needs a key type and a value type: map<string, int>"),
         ("struct<int>", "int is not a field; use struct<name: type>"),
-        ("decimal(50,2)", "decimal(50,2) has at most 38 digits"),
-        ("decimal(2,5)", "decimal(2,5) has more digits behind the point than digits"),
+        ("decimal(50,2)", "decimal(50,2) is out of range: 1 to 38 digits"),
+        ("decimal(2,5)", "decimal(2,5) has a scale larger than its precision"),
         ("int)", "int) is not a Spark type; did you mean int?"),
-        ("map<struct<a:int>,int>", "the keys of a JSON map are string, not struct<a:int>"),
+        ("map<struct<a:int>,int>", "keys of a JSON map must be string, not struct<a:int>"),
     ],
 )
-def test_a_type_that_spark_does_not_know_is_said_with_the_nearest(kind: str, problem: str) -> None:
+def test_an_unknown_type_is_a_finding_with_a_suggestion(kind: str, problem: str) -> None:
     assert schema(kind) == [f"format.schema.x: {problem}"]

@@ -22,7 +22,7 @@ def test_the_documented_line_runs_the_example_as_it_is(live: Live, tmp_path: Pat
     (line,) = re.findall(r"^    (spark-submit .*)$", (project / "docs" / "jobs.md").read_text(), re.M)
     meant = {
         "spark-submit": runtime.require().submit,
-        "CONNECTOR_JARS": ",".join(map(str, connector.jars(print))),
+        "CONNECTOR_JARS": ",".join(map(str, connector.kafka_jars(print))),
         "spark_jobs/run.py": project / "spark_jobs" / "run.py",
         "ingest.yml": job_file.example("ingest"),
         "HOST:PORT": live.bootstrap,

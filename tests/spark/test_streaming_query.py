@@ -68,7 +68,7 @@ def test_the_batch_in_hand_ends_before_the_query_is_stopped() -> None:
     assert order == ["done", "stopped"]
 
 
-def test_a_batch_that_fails_while_the_job_stops_is_told(tmp_path: Path) -> None:
+def test_a_batch_that_fails_while_the_job_stops_is_raised(tmp_path: Path) -> None:
     gate, begun = BatchGate(), threading.Event()
     (tmp_path / "stop").touch()
     query = Mock(recentProgress=[])

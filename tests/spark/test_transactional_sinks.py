@@ -17,7 +17,7 @@ from spark_jobs.runtime.folder import Folder
 from tests.integration.conftest import Live
 from tests.spark.conftest import Job, until
 from tests.spark.feeding import Feed
-from tests.spark.proof import balances, holds, reached, topic
+from tests.spark.verification import assert_audit_passes, assert_each_record_once, create_topics, reached
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -80,7 +80,7 @@ def test_a_table_takes_a_batch_once_and_columns_when_the_file_says_so(
 def test_a_driver_killed_around_its_commits_writes_each_record_once(
     live: Live, ingest: Callable[..., Job], spark: SparkSession, format: str
 ) -> None:
-    name = topic(live, f"killed-{format}")
+    name = create_topics(live, f"killed-{format}")
     job = ingest(live.bootstrap, name, sink={"format": format}, batch={"max_records": 400})
     with Feed(live.bootstrap, name, rate=20) as feed:
         feed.send(1000)
@@ -91,6 +91,6 @@ def test_a_driver_killed_around_its_commits_writes_each_record_once(
             job.kill()
     job.settings["batch"] = {"max_records": 100_000}
     assert job.once()["state"] == "finished", job.state()
-    told = balances(job)
+    told = assert_audit_passes(job)
     assert sum(each["read"] for each in told["partitions"]) == feed.good + feed.poisonous
-    holds(spark, live, job, name, feed)
+    assert_each_record_once(spark, live, job, name, feed)

@@ -66,7 +66,7 @@ def test_reports_of_a_round_are_spread_over_its_seconds() -> None:
     assert times[20] == "2026-09-21T14:13:40.000Z"
 
 
-def test_the_wished_share_of_records_is_faulty_in_every_way() -> None:
+def test_the_configured_share_of_records_is_faulty_in_every_way() -> None:
     sound, faulty = dict(enumerate(some(20_000))), some(20_000, faulty=0.05)
     spoiled = [(sound[number][1].decode(), value.decode()) for number, (_, value) in enumerate(faulty)]
     kinds = Counter(
@@ -87,7 +87,7 @@ def test_the_wished_share_of_records_is_faulty_in_every_way() -> None:
         ({"truks": 2}, "truks: unknown key; did you mean trucks?"),
     ],
 )
-def test_a_wrong_file_is_told(wrong: dict[str, Any], finding: str) -> None:
+def test_an_invalid_file_has_findings(wrong: dict[str, Any], finding: str) -> None:
     assert settings.read({"job": "trucks", **wrong})[1] == [finding]
 
 
@@ -135,7 +135,7 @@ def ends(cluster: Live, topic: str) -> list[int]:
         consumer.close()
 
 
-def test_trucks_write_what_they_say_as_fast_as_is_wished_and_stop_in_order(kraft: Live, tmp_path: Path) -> None:
+def test_trucks_write_at_the_configured_rate_and_stop(kraft: Live, tmp_path: Path) -> None:
     kraft.run("topic", "create", "trucks-load", "--partitions", "10", "--name", kraft.name)
     begun = time.monotonic()
     state = ended(tmp_path / "load", kraft.bootstrap, topics=["trucks-load"], trucks=500, rate=-1, records=200_000)
@@ -165,7 +165,7 @@ def test_a_record_that_no_broker_takes_is_an_error(kraft: Live, tmp_path: Path) 
     assert "of 5 records not delivered" in state["cause"]
 
 
-def test_a_topic_or_a_broker_that_is_not_there_is_told_within_seconds(kraft: Live, tmp_path: Path) -> None:
+def test_a_missing_topic_or_broker_is_reported_within_seconds(kraft: Live, tmp_path: Path) -> None:
     state = ended(tmp_path / "topic", kraft.bootstrap, topics=["no-such-topic"])
     assert state["state"] == "failed"
     assert "no-such-topic does not exist" in state["cause"]

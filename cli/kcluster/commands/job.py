@@ -1,4 +1,4 @@
-"""`kcluster job`: options and help of the job commands.
+"""`kcluster job`: options and help.
 
 Each command imports only its own operation: `job list` and `job status` must answer at once.
 """
@@ -33,10 +33,10 @@ JobName = Annotated[
 
 @app.command("list")
 def list_(output: Output = show.OutputFormat.TABLE) -> Result:
-    """List the jobs there are to run, and those that were submitted on this machine."""
+    """List the known jobs, and those submitted on this machine."""
     from kcluster.operations.job import status as look
 
-    return look.listing()
+    return look.list_jobs()
 
 
 @app.command()
@@ -44,7 +44,7 @@ def validate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The job's YAML file.")],
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Check a job's file and report everything that is wrong with it at once; needs no Spark."""
+    """Check a job file and report all findings at once; needs no Spark."""
     from kcluster.operations.job import validate as operation
 
     return operation.validate(file)
@@ -53,34 +53,35 @@ def validate(
 @app.command()
 def submit(
     job: Annotated[
-        str, typer.Argument(metavar="JOB", autocompletion=complete.jobs, help="Which job: see kcluster job list.")
+        str, typer.Argument(metavar="JOB", autocompletion=complete.jobs, help="The type of job: see kcluster job list.")
     ],
     config: Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="The job's YAML file; without, the example's.")
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="The job's YAML file; default: the example of the job."),
     ] = None,
     once: Annotated[
-        bool, typer.Option("--once", help="Read what is there, then end; shows each batch. For cron.")
+        bool, typer.Option("--once", help="Read all records present now, then end; shows each batch. For cron.")
     ] = False,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Stay and show each batch; Ctrl-C ends the job after the one in hand.")
+        bool, typer.Option("--follow", help="Stay and show each batch; Ctrl-C stops the job after the running batch.")
     ] = False,
     master: Annotated[
         str,
         typer.Option(
             "--master",
             metavar="MASTER",
-            help="Where Spark runs: spark://..., yarn, k8s://..., local[2]; without, the inventory's Spark, "
-            "and this machine where it has none.",
+            help="Spark master: spark://..., yarn, k8s://..., local[2]; default: the inventory's Spark cluster, "
+            "else this machine.",
         ),
     ] = "",
     job_name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="The job's name; without, the one of its file.")
+        str, typer.Option("--name", metavar="NAME", help="The job's name; default: the name in its file.")
     ] = "",
     shared_path: Annotated[
-        bool, typer.Option("--shared-path", help="Folders of this machine are the same on every Spark host.")
+        bool, typer.Option("--shared-path", help="Local sink and checkpoint folders are mounted on every Spark host.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check everything, then print the line that would run.")
+        bool, typer.Option("--dry-run", help="Run all checks, then print the command that would run.")
     ] = False,
     inventory: Inventory = None,
     name: Annotated[
@@ -96,9 +97,9 @@ def submit(
     ] = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Start a job: checks file, brokers, topics, checkpoint and sink first; returns when it runs.
+    """Check file, brokers, topics, checkpoint and sink, then start a job; returns when it runs.
 
-    The job goes on when the terminal closes. What it wrote before is never written again, however it ended.
+    The job runs on when the terminal closes. It continues from its checkpoint, without losing or duplicating records.
 
     Examples:
 
@@ -111,14 +112,14 @@ def submit(
     from kcluster.operations.job import submit as operation
 
     if once and follow:
-        raise UsageError("--once shows each batch already", resolution="leave out --follow")
+        raise UsageError("--once includes --follow", resolution="remove --follow")
     target = Target(inventory, name, bootstrap, client_config)
     cluster = bootstrap.partition(",")[0].replace(":", "_") if bootstrap else target.cluster.name
-    engine = None if bootstrap else target.cluster.engine
-    wish = operation.SubmitRequest(
-        job, config, job_name, master, engine, target.client, shared_path, once, follow, dry_run
+    spark_cluster = None if bootstrap else target.cluster.engine
+    request = operation.SubmitRequest(
+        job, config, job_name, master, spark_cluster, target.client, shared_path, once, follow, dry_run
     )
-    return operation.submit(target.kafka, cluster, wish, show.progress)
+    return operation.submit(target.kafka, cluster, request, show.progress)
 
 
 @app.command()
@@ -129,7 +130,7 @@ def status(
     ] = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Show the jobs of this machine: state, last batch, lag, and what to do about one that ended badly."""
+    """Show the jobs of this machine: state, last batch, lag, and cause and remedy of a failure."""
     from kcluster.operations.job import status as look
 
     return look.status(job)
@@ -139,12 +140,14 @@ def status(
 def stop(
     job: JobName,
     now: Annotated[
-        bool, typer.Option("--now", help="In the middle of a batch; the next run does that batch again.")
+        bool, typer.Option("--now", help="Kill it during its batch; the next run repeats that batch.")
     ] = False,
-    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="How long to wait for it.")] = 300.0,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="How long to wait for the running batch.")
+    ] = 300.0,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Stop a job after the batch in hand, and wait until it has ended."""
+    """Stop a job after its running batch, and wait until it has ended."""
     from kcluster.operations.job import stop as operation
 
     return operation.stop(job, now=now, within=timeout, progress=show.progress)
@@ -153,23 +156,23 @@ def stop(
 @app.command()
 def logs(
     job: JobName,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new lines until the job ends.")] = False,
-    last: Annotated[int, typer.Option("--last", min=0, metavar="N", help="How many of the last lines.")] = 50,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Print new lines until the job ends.")] = False,
+    last: Annotated[int, typer.Option("--last", min=0, metavar="N", help="Number of lines.")] = 50,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Show the last lines of a job's log: the whole of what Spark says about a failure."""
+    """Show the last lines of a job's log, with the full errors of Spark."""
     from kcluster.operations.job import logs as operation
 
     if follow and output is not show.OutputFormat.TABLE:
-        raise UsageError("lines that never end make no JSON or YAML", resolution="leave out --follow or --output")
+        raise UsageError("--follow works only with --output table", resolution="remove --follow or --output")
     if follow and isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)  # also into a pipe a line is there as soon as it is written
+        sys.stdout.reconfigure(line_buffering=True)  # lines reach a pipe as soon as they are written
     return operation.logs(job, last, follow=follow)
 
 
 @app.command()
 def audit(job: JobName, output: Output = show.OutputFormat.TABLE) -> Result:
-    """Reconcile: for each partition, records read against rows and dead letters; exit 4 when they differ."""
+    """Compare the records read with rows and dead letters for each partition; exit 4 when they differ."""
     from kcluster.operations.job import audit as operation
 
     return operation.audit(job, show.progress)
@@ -182,19 +185,19 @@ def dashboard(
         typer.Argument(
             metavar="[NAME]",
             autocompletion=complete.submitted_jobs,
-            help="The job `latest` to show, when there are several: its name, or CLUSTER/NAME.",
+            help="The `latest` job to show when there are several: NAME or CLUSTER/NAME.",
         ),
     ] = None,
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Where it is served.")] = 8650,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")] = 8650,
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="The address to serve at; it asks for no password.")
+        str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on; the page has no password.")
     ] = "127.0.0.1",
     detach: Annotated[
-        bool, typer.Option("--detach", "-d", help="In the background, until `kcluster job stop` ends it.")
+        bool, typer.Option("--detach", "-d", help="Run in the background, until `kcluster job stop`.")
     ] = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Show on a web page where each truck is now, from what the job `latest` writes.
+    """Serve a web page with the newest position of each truck, from the output of the job `latest`.
 
     Example: kcluster job dashboard --port 8651
     """

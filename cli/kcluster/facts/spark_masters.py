@@ -59,6 +59,6 @@ def _serves(worker: SparkWorker, masters: Iterable[MasterState]) -> bool:
 
 def _ask(node: SparkMaster) -> MasterState | None:
     try:
-        return master.state(node.host.address, node.web_port)
+        return master.master_state(node.host.address, node.web_port)
     except UnreachableError:
         return None

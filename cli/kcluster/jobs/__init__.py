@@ -1,1 +1,1 @@
-"""PySpark jobs of this machine: their directories, their files, and what is checked before Spark starts."""
+"""PySpark jobs of this machine: job directories, job files, and the checks before Spark starts."""

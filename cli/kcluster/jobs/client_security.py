@@ -1,7 +1,7 @@
-"""How a job logs in to the brokers: the settings of its Kafka clients, for Java and for librdkafka.
+"""The security settings of a job's Kafka clients, for Java and for librdkafka.
 
-They go into one file of the job's folder, for its owner only. Certificates go along in it, because Spark may read
-Kafka from hosts that do not have the files.
+They are written to one file in the job directory, readable by its owner only. It includes certificates, because
+executors may run on hosts without the files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LIBRDKAFKA = (
     "ssl.key.pem",
     "enable.ssl.certificate.verification",
 )
-"""Names that Java's client does not have; Spark would ignore them."""
+"""Properties of librdkafka that Java clients, and so Spark, ignore."""
 
 _SPARKS_OWN = (
     "bootstrap.servers",
@@ -40,28 +40,28 @@ _SPARKS_OWN = (
     "value.deserializer",
     "interceptor.classes",
 )
-"""Names that Spark's source sets itself and refuses from others."""
+"""Properties that Spark's Kafka source sets itself and refuses."""
 
 
-def clients(client: Client) -> dict[str, dict[str, str]]:
-    """What a client says to the brokers, for Java and for librdkafka; nothing when it says nothing."""
+def client_settings(client: Client) -> dict[str, dict[str, str]]:
+    """A client's properties by language, "java" and "librdkafka"; UsageError for librdkafka's names."""
     if not client.written:
         return {}
-    if foreign := [key for key in client.written if key in _LIBRDKAFKA]:
+    if unknown := [key for key in client.written if key in _LIBRDKAFKA]:
         raise UsageError(
-            f"{client.origin}: {foreign[0]} is librdkafka's word, and Spark is Java",
-            resolution="write it as for Java clients: sasl.jaas.config, ssl.truststore.location, ...",
+            f"{client.origin}: {unknown[0]} is a property of librdkafka, but Spark uses the Java client",
+            resolution="use the Java properties: sasl.jaas.config, ssl.truststore.location, ...",
         )
-    here = client.beside(Path.cwd())  # the job runs in another folder
-    spelled = {"java": _with_certificates(here.written), "librdkafka": librdkafka(here)}
+    client = client.beside(Path.cwd())  # the job runs in another working directory
+    by_language = {"java": _with_certificates(client.written), "librdkafka": librdkafka(client)}
     return {
-        language: {key: value for key, value in told.items() if key not in _SPARKS_OWN}
-        for language, told in spelled.items()
+        language: {key: value for key, value in properties.items() if key not in _SPARKS_OWN}
+        for language, properties in by_language.items()
     }
 
 
-def shown(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A job's settings as they may be shown: passwords among its properties are hidden."""
+def without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A job's settings with secret properties replaced by a placeholder."""
     properties = {
         name: {key: HIDDEN if secret(key, str(value)) else value for key, value in settings[name].items()}
         for name in ("kafka", "spark")
@@ -71,20 +71,20 @@ def shown(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_certificates(written: Mapping[str, str]) -> dict[str, str]:
-    """Java's properties with the content of PEM files instead of their names."""
-    told = dict(written)
-    if location := told.pop("ssl.truststore.location", ""):
-        told.pop("ssl.truststore.password", None)  # Java refuses one for PEM
-        told |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": pem(_text(location), "CERTIFICATE")}
+    """Java properties with the content of PEM files in place of their paths."""
+    properties = dict(written)
+    if location := properties.pop("ssl.truststore.location", ""):
+        properties.pop("ssl.truststore.password", None)  # Java refuses one for PEM
+        properties |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": pem(_text(location), "CERTIFICATE")}
     if written.get("ssl.keystore.location") and is_pem(written):
-        text = _text(told.pop("ssl.keystore.location"))
-        told.pop("ssl.keystore.password", None)
-        told |= {
+        text = _text(properties.pop("ssl.keystore.location"))
+        properties.pop("ssl.keystore.password", None)
+        properties |= {
             "ssl.keystore.type": "PEM",
             "ssl.keystore.key": pem(text, "PRIVATE KEY"),
             "ssl.keystore.certificate.chain": pem(text, "CERTIFICATE"),
         }
-    return told
+    return properties
 
 
 def _text(location: str) -> str:

@@ -1,4 +1,4 @@
-"""What must be true of the cluster before a job starts: brokers, topics, and a place for dead letters."""
+"""Checks of topics before a job starts, and the topics that are created for it."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from kcluster.results import Progress
 
 OUTPUTS = {
     "dead_letters": {
-        # The audit counts them for as long as the table is there; whatever the brokers' own defaults are.
+        # The audit counts dead letters as long as the table exists, so they must not expire by the brokers' defaults.
         "cleanup.policy": "delete",
         "retention.ms": "-1",
         "retention.bytes": "-1",
-        # Whatever a topic took is to fit with its reason, compressed in another way: far above the usual 1 MB, and
-        # below the 100 MB that clients receive at once.
+        # Every record of a topic must fit together with its reason, also with another compression: far above the
+        # default of 1 MB, and below the 100 MB that clients fetch at once.
         "max.message.bytes": str(64 << 20),
     }
 }
-"""The configuration of topics that are made for a job, by the key of its file that names them."""
+"""The configuration of topics created for a job, by the key of its file that names them."""
 
 
-def present(known: Mapping[str, TopicState], wanted: Sequence[str]) -> list[TopicState]:
-    """The topics that the job reads; the first that is missing is an error that says which is near."""
+def require_topics(known: Mapping[str, TopicState], names: Sequence[str]) -> list[TopicState]:
+    """The topics that the job reads; RefusedError names the first missing one and similar names."""
     try:
-        return topic_names.pick(known, wanted)
+        return topic_names.pick(known, names)
     except RefusedError as problem:
-        missing = next(name for name in wanted if name not in known)
+        missing = next(name for name in names if name not in known)
         create = f"correct `topics` in the job's file, or create it: kcluster topic create {missing}"
         raise RefusedError(problem.message, details=problem.resolution, resolution=create) from problem
 
 
-def written(
+def create_output_topics(
     kafka: Kafka,
     known: Mapping[str, TopicState],
-    wanted: Mapping[str, Mapping[str, str]],
+    names: Mapping[str, Mapping[str, str]],
     like: TopicState,
-    say: Progress,
+    progress: Progress,
     *,
-    dry: bool,
+    dry_run: bool,
 ) -> None:
-    """Create the topics the job writes to when they are not there, with as many replicas as the topic it reads."""
-    for name, config in wanted.items():
+    """Create missing topics that the job writes to, replicated as `like`; a dry run only reports them."""
+    for name, config in names.items():
         topic_names.valid(name)
         if name in known:
             continue
-        if dry:
-            say(f"the topic {name} is not there yet; job submit creates it")
+        if dry_run:
+            progress(f"topic {name} does not exist; job submit creates it")
             continue
         topics.create(kafka, name, -1, like.replication_factor, config)
         topics.wait_until_led(kafka, {name: 0})
-        say(f"created the topic {name}, which the job writes to")
+        progress(f"created topic {name} for the output of the job")

@@ -1,4 +1,4 @@
-"""The dashboard's server: one page and two files, for reading only."""
+"""The read-only HTTP server of the dashboard: one page and two JSON files."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from kcluster.jobs import registry
 from kcluster.jobs.job_view import JobView
 from kcluster.jobs.registry import Job
 
-LOOK = 0.25
-"""Seconds between two looks at the wish to stop."""
+POLL = 0.25
+"""Seconds between two checks of the request to stop."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-"""As the browser spells this machine."""
+"""The names of this machine in a Host header."""
 
-_NOTHING: dict[str, Any] = {"as_of": None, "batch": None, "lag": None, "trucks": []}
+_NO_POSITIONS: dict[str, Any] = {"as_of": None, "batch": None, "lag": None, "trucks": []}
 _HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -39,16 +39,16 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """What a path holds now."""
+    """The response of a path."""
 
     kind: str
     body: bytes
     tag: str = ""
-    """Changes whenever the body does; empty when it always may."""
+    """The ETag, which changes with the body; empty for none."""
 
 
 class DashboardSource:
-    """What there is to see of one job."""
+    """The page and the JSON files of one job."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -60,22 +60,22 @@ class DashboardSource:
         }
 
     def latest(self) -> HttpResponse:
-        """The positions, as the job wrote them; none before it did."""
+        """The positions that the job wrote; empty before its first batch."""
         try:
             with (Path(self.job.record.sink) / "latest.json").open("rb") as file:
                 return HttpResponse("application/json", file.read(), _tag(file.fileno()))
         except FileNotFoundError:
-            return _json(_NOTHING)
+            return _json(_NO_POSITIONS)
 
     def state(self) -> HttpResponse:
-        """How the job is."""
-        seen = JobView.of(registry.at(self.job.folder) or self.job)  # it may have been submitted again
-        told = {name: getattr(seen, name) for name in ("state", "cause", "advice", "batch")}
-        return _json({"now": time.time(), "name": self.job.name, "cluster": self.job.record.cluster, **told})
+        """The state of the job."""
+        view = JobView.of(registry.load_job(self.job.folder) or self.job)  # it may have been submitted again
+        reported = {name: getattr(view, name) for name in ("state", "cause", "advice", "batch")}
+        return _json({"now": time.time(), "name": self.job.name, "cluster": self.job.record.cluster, **reported})
 
     def policy(self) -> str:
-        """What the page may do: run its own script, and ask this server."""
-        script, style = (_hash(self.page, word) for word in ("script", "style"))
+        """The Content-Security-Policy: the page's own script and style, and requests to this server."""
+        script, style = (_hash(self.page, tag) for tag in ("script", "style"))
         return (
             f"default-src 'none'; script-src '{script}'; style-src '{style}'; connect-src 'self'; img-src data:; "
             "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -83,25 +83,25 @@ class DashboardSource:
 
 
 class DashboardServer(ThreadingHTTPServer):
-    """Serves a board at an address until somebody wants it to end."""
+    """Serves a source at an address until it is stopped."""
 
     daemon_threads = True
-    timeout = LOOK  # of handle_request, so that the wish to end is seen
+    timeout = POLL  # of handle_request, so that a request to stop is noticed
 
-    def __init__(self, board: DashboardSource, host: str, port: int) -> None:
-        self.board = board
-        self.policy = board.policy()
+    def __init__(self, source: DashboardSource, host: str, port: int) -> None:
+        self.source = source
+        self.policy = source.policy()
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.local = host in ("localhost", "127.0.0.1", "::1")
         super().__init__((host, port), _Handler)
 
     def server_bind(self) -> None:
-        """Take the address; without the look-up of its name that is the default, which may take seconds."""
+        """Bind the address without the default reverse lookup, which may take seconds."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 
     def serve(self, ended: Callable[[], bool]) -> None:
-        """Answer until it is to end."""
+        """Handle requests until `ended` returns true."""
         with self:
             while not ended():
                 self.handle_request()
@@ -111,23 +111,23 @@ class _Handler(BaseHTTPRequestHandler):
     """One request."""
 
     server: DashboardServer
-    timeout = 30  # of a connection that asks nothing
+    timeout = 30  # of an idle connection
     server_version, sys_version = "kcluster", ""
 
     def do_GET(self) -> None:
-        """Answer with what the path holds."""
-        if not self._meant():
+        """Answer with the response of the path."""
+        if not self._is_for_this_server():
             return self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
-        found = self.server.board.pages.get(self.path.partition("?")[0])
-        if found is None:
+        page = self.server.source.pages.get(self.path.partition("?")[0])
+        if page is None:
             return self.send_error(HTTPStatus.NOT_FOUND)
-        answer = found()
+        answer = page()
         if answer.tag and self.headers.get("If-None-Match") == answer.tag:
             return self._send(HTTPStatus.NOT_MODIFIED, answer, b"")
         return self._send(HTTPStatus.OK, answer, answer.body)
 
-    def _meant(self) -> bool:
-        """Whether the browser was really sent here; a foreign page can have a name that leads to this machine."""
+    def _is_for_this_server(self) -> bool:
+        """Whether the Host header is this server's: a foreign name may resolve to this machine (DNS rebinding)."""
         host = re.sub(r":\d+$", "", self.headers.get("Host", ""))
         return not self.server.local or host in LOOPBACK
 
@@ -144,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: Any) -> None:
-        """Keep quiet: a page asks every two seconds."""
+        """No log: a page sends a request every two seconds."""
 
 
 def _json(content: Any) -> HttpResponse:
@@ -152,11 +152,11 @@ def _json(content: Any) -> HttpResponse:
 
 
 def _tag(file: int) -> str:
-    told = os.fstat(file)
-    return f'"{told.st_ino:x}-{told.st_mtime_ns:x}-{told.st_size:x}"'
+    status = os.fstat(file)
+    return f'"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"'
 
 
-def _hash(page: bytes, word: str) -> str:
+def _hash(page: bytes, tag: str) -> str:
     """The hash by which a browser knows the page's own script or style."""
-    (content,) = re.findall(rb"<%b>(.*?)</%b>" % (word.encode(), word.encode()), page, re.S)
+    (content,) = re.findall(rb"<%b>(.*?)</%b>" % (tag.encode(), tag.encode()), page, re.S)
     return f"sha256-{base64.b64encode(sha256(content).digest()).decode()}"

@@ -1,4 +1,4 @@
-"""A job's file, checked by the job itself: a process, because Spark's code and ours never share one."""
+"""Job files, checked by the job's own code in another process: kcluster never imports spark_jobs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from kcluster import paths
-from kcluster.clients.spark.submit_command import program
+from kcluster.clients.spark.submit_command import entry_point
 from kcluster.errors import UsageError
 from kcluster.model.suggestions import nearest
+from kcluster.results import counted
 
 
-def known() -> dict[str, str]:
-    """Every job there is to run and its one sentence, read from the jobs' own table."""
+def known_jobs() -> dict[str, str]:
+    """Every job with its one sentence, parsed from spark_jobs/settings."""
     table = ast.parse((paths.project() / "spark_jobs" / "settings" / "__init__.py").read_text())
     for statement in table.body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "JOBS":
@@ -27,64 +28,64 @@ def known() -> dict[str, str]:
     raise AssertionError("spark_jobs/settings has no table of jobs")
 
 
-def require(job: str) -> str:
-    """The job's name when there is such a job; else the nearest."""
-    if job not in known():
-        near = nearest(job, known())
-        meant = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known())}"
-        raise UsageError(f"there is no job {job}", resolution=meant)
+def require_job(job: str) -> str:
+    """The name of a known job; UsageError with similar names for an unknown one."""
+    if job not in known_jobs():
+        near = nearest(job, known_jobs())
+        suggestion = f"did you mean {' or '.join(near)}?" if near else f"known jobs: {', '.join(known_jobs())}"
+        raise UsageError(f"unknown job {job}", resolution=suggestion)
     return job
 
 
 def example(job: str) -> Path:
-    """The file that comes with a job."""
+    """The example file of a job, which is its default."""
     return paths.project() / "spark_jobs" / "examples" / f"{job}.yml"
 
 
 @dataclass(frozen=True)
 class CheckedJobFile:
-    """What a job's file says with every default, or what is wrong with it."""
+    """The settings of a job file with every default, or its findings."""
 
     findings: Sequence[str]
     settings: Mapping[str, Any]
 
 
 def settings(file: Path, job: str = "", name: str = "") -> dict[str, Any]:
-    """The settings of a job's file with every default; an error tells everything that is wrong with it."""
+    """The settings of a job file with every default; UsageError lists all findings."""
     checked = check(file, job, name)
     if checked.findings:
         count = len(checked.findings)
         raise UsageError(
-            f"{file} is no file of a job: {count} finding{'s' if count > 1 else ''}",
+            f"{file} is not a valid job file: {counted(count, 'finding')}",
             details="\n".join(checked.findings),
-            resolution=f"correct the file, then kcluster job validate {file}",
+            resolution=f"correct the file, check it with kcluster job validate {file}",
         )
-    found = dict(checked.settings)
-    if job and found["job"] != job:
+    values = dict(checked.settings)
+    if job and values["job"] != job:
         raise UsageError(
-            f"{file} is for the job {found['job']}, not for {job}", resolution=f"kcluster job submit {found['job']}"
+            f"{file} is for the job {values['job']}, not for {job}", resolution=f"kcluster job submit {values['job']}"
         )
-    return found
+    return values
 
 
 def check(file: Path, job: str = "", name: str = "") -> CheckedJobFile:
-    """Ask the job about a file; a name on the command line counts instead of the one in the file."""
+    """Let the job's code check a file; `name` replaces the name in the file."""
     import yaml
 
-    written = _written(file)
-    if name and isinstance(written, dict):
-        written = {**written, "name": name}
-    with NamedTemporaryFile("w", suffix=".yml") as asked:
-        yaml.safe_dump(written, asked)  # not JSON, which knows no dates
-        asked.flush()
-        command = [sys.executable, str(program()), asked.name, "--check", "--job", job]
+    content = _yaml(file)
+    if name and isinstance(content, dict):
+        content = {**content, "name": name}
+    with NamedTemporaryFile("w", suffix=".yml") as copy:
+        yaml.safe_dump(content, copy)  # not JSON, which has no dates
+        copy.flush()
+        command = [sys.executable, str(entry_point()), copy.name, "--check", "--job", job]
         command += ["--beside", str(file.absolute().parent)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     answer = json.loads(done.stdout)
     return CheckedJobFile(answer["findings"], answer["settings"] or {})
 
 
-def _written(file: Path) -> Any:
+def _yaml(file: Path) -> Any:
     import yaml
 
     try:
@@ -92,6 +93,6 @@ def _written(file: Path) -> Any:
     except OSError as problem:
         raise UsageError(f"cannot read {file}: {problem.strerror}", resolution="check the path") from problem
     except UnicodeDecodeError as problem:
-        raise UsageError(f"{file} is not text", resolution="a job's file is YAML in UTF-8") from problem
-    except (yaml.YAMLError, ValueError) as problem:  # the second for 2026-13-45, which looks like a date
+        raise UsageError(f"{file} is not text", resolution="a job file is YAML in UTF-8") from problem
+    except (yaml.YAMLError, ValueError) as problem:  # ValueError for 2026-13-45, which looks like a date
         raise UsageError(f"{file} is not YAML", details=str(problem), resolution="correct the file") from problem

@@ -1,4 +1,4 @@
-"""A submitted job as it is now: its state, its last batch, and why it ended."""
+"""A snapshot of a submitted job: its state, its last batch, and why it ended."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kcluster.jobs.registry import Job, JobState
-from kcluster.results import Cell, Tone
+from kcluster.results import Cell, Tone, counted
 
 _TONES = {
     JobState.RUNNING: Tone.GOOD,
@@ -20,43 +20,43 @@ _TONES = {
 
 @dataclass(frozen=True)
 class JobView:
-    """One job of this machine, as it is now."""
+    """A snapshot of one job."""
 
     job: Job
     state: JobState
-    told: Mapping[str, Any]
+    reported: Mapping[str, Any]
     batch: Mapping[str, Any] | None
 
     @classmethod
     def of(cls, job: Job) -> JobView:
-        """Look at a job."""
-        return cls(job, job.state, job.told, job.last_batch())
+        """The job's snapshot now."""
+        return cls(job, job.state, job.reported, job.last_batch())
 
     @property
     def cause(self) -> str:
-        """Why it ended; empty when it did not end badly."""
+        """Why it failed or died; empty otherwise."""
         if self.state is JobState.DIED:
-            return f"its process {self.job.record.process.pid} is gone and did not say why"
-        return str(self.told.get("cause", "")) if self.state is JobState.FAILED else ""
+            return f"process {self.job.record.process.pid} is gone without a final state"
+        return str(self.reported.get("cause", "")) if self.state is JobState.FAILED else ""
 
     @property
     def advice(self) -> str:
-        """What to do about it."""
+        """What to do after a failure; empty otherwise."""
         if self.state is JobState.DIED:
-            return f"kcluster job logs {self.job.name} tells more; {self._again}"
-        return str(self.told.get("advice", "")) if self.state is JobState.FAILED else ""
+            return f"see kcluster job logs {self.job.name}; {self._again}"
+        return str(self.reported.get("advice", "")) if self.state is JobState.FAILED else ""
 
     @property
     def _again(self) -> str:
         job = self.job.record
         if job.job == "dashboard":
-            return f"kcluster job dashboard {job.name.removesuffix('-dashboard')} --detach serves it again"
-        return f"kcluster job submit {job.job} ... goes on where it was"
+            return f"kcluster job dashboard {job.name.removesuffix('-dashboard')} --detach starts it again"
+        return f"kcluster job submit {job.job} ... continues from its checkpoint"
 
     def data(self) -> dict[str, Any]:
-        """All of it, for machines."""
+        """Record, state and last batch."""
         record = asdict(self.job.record)
-        more = {"state": self.state, "since": self.told.get("at"), "web": self.told.get("web")}
+        more = {"state": self.state, "since": self.reported.get("at"), "web": self.reported.get("web")}
         ended = {"cause": self.cause, "advice": self.advice}
         places = {"folder": str(self.job.folder), "log": str(self.job.log)}
         return {**record, **more, **ended, **places, "batch": self.batch}
@@ -69,7 +69,7 @@ class JobView:
 def batch_line(batch: Mapping[str, Any]) -> str:
     """One batch in one line."""
     rate = f" ({batch['rate']:,.0f}/s)" if batch.get("rate") else ""
-    told = [f"batch {batch['batch']}: {batch['records']:,} records in {batch['seconds']:.1f} s{rate}"]
-    told += [f"lag {batch['lag']:,}"] if "lag" in batch else []
-    told += [f"{batch['dead']:,} dead letters"] if batch.get("dead") else []
-    return ", ".join(told)
+    parts = [f"batch {batch['batch']}: {counted(batch['records'], 'record')} in {batch['seconds']:.1f} s{rate}"]
+    parts += [f"lag {batch['lag']:,}"] if "lag" in batch else []
+    parts += [counted(batch["dead"], "dead letter")] if batch.get("dead") else []
+    return ", ".join(parts)

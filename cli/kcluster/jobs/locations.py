@@ -1,4 +1,4 @@
-"""Where a job keeps what it has: the checkpoint and the sink, and whether they are this job's and can be written."""
+"""Checks of checkpoint and sink before a job starts: they belong to this job and can be written."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from kcluster.errors import LockedError, RefusedError
 from kcluster.jobs import registry
 
 IDENTITY = "kcluster.json"
-"""The file in a checkpoint that says whose it is."""
+"""The file in a checkpoint with its owner."""
 LOCK = "kcluster.lock"
-"""The file in a checkpoint that the job holds while it runs."""
+"""The file in a checkpoint that a running job locks."""
 LEAST_FREE = 100 << 20
-"""Bytes that must be free where the sink is: less is a full disk."""
+"""Bytes that must be free on the disk of the sink."""
 
 
 @dataclass(frozen=True)
 class JobIdentity:
-    """Whose a checkpoint is."""
+    """The owner of a checkpoint."""
 
     job: str
     name: str
@@ -33,88 +33,88 @@ class JobIdentity:
     sink: str
     cluster_id: str
     topic_ids: Mapping[str, str] = field(default_factory=dict)
-    """As far as the brokers know them: one that was deleted and created again has another."""
+    """Topic -> id, where the brokers have ids: a topic that was deleted and created again has a new one."""
 
 
-def resolved(path: str, beside: Path) -> str:
-    """A path as the job gets it: absolute, or the URI of another file system."""
+def absolute_path(path: str, beside: Path) -> str:
+    """The absolute path; URIs stay as they are."""
     return path if _scheme(path) else str((beside / Path(path).expanduser()).absolute())
 
 
-def here(path: str) -> Path | None:
-    """The path on this machine; None for another file system."""
+def local_path(path: str) -> Path | None:
+    """The path of a folder or file: URI; None for another file system."""
     if not _scheme(path):
         return Path(path)
     parts = urlsplit(path)
     return Path(unquote(parts.path)) if parts.scheme == "file" else None
 
 
-def shared(paths: Iterable[str], master: str, *, promised: bool) -> None:
-    """Refuse folders of this machine for a job whose work is done on others."""
-    own = [path for path in paths if path and here(path)]
-    if own and not submit_command.local(master) and not promised:
+def require_shared(paths: Iterable[str], master: str, *, confirmed: bool) -> None:
+    """Refuse local folders for a job with executors on other hosts, unless the user confirmed that they are shared."""
+    local = [path for path in paths if path and local_path(path)]
+    if local and not submit_command.is_local(master) and not confirmed:
         raise RefusedError(
-            f"{own[0]} is a folder of this machine, and with --master {master} other machines read and write it",
-            resolution="give a path of a shared file system, or say --shared-path when it is the same on every host",
+            f"{local[0]} is a folder of this machine, but with --master {master} other hosts read and write it",
+            resolution="use a path of a shared file system, or add --shared-path when every host mounts this folder",
         )
 
 
-def unclaimed(folder: Path, checkpoint: str, sink: str) -> None:
-    """Refuse the checkpoint or the sink of another job that runs, also of one that nobody here submitted."""
-    for other in (job for job in registry.every() if job.folder != folder):
+def require_unused(job_dir: Path, checkpoint: str, sink: str) -> None:
+    """Refuse a checkpoint or sink that another running job uses; LockedError names the job."""
+    for other in (job for job in registry.all_jobs() if job.folder != job_dir):
         for what, path in (("checkpoint", checkpoint), ("sink", sink)):
             if path and path == getattr(other.record, what) and other.alive:
-                stop = f"kcluster job stop {other.record.cluster}/{other.name}"  # it may have the name of this one
+                stop = f"kcluster job stop {other.record.cluster}/{other.name}"  # it may have the same name
                 raise LockedError(
-                    f"the {what} {path} is in use by the running job {other.name} (pid {other.record.process.pid})",
-                    resolution=f"{stop}, or give this job a {what} of its own",
+                    f"{what} {path} is in use by the running job {other.name} (pid {other.record.process.pid})",
+                    resolution=f"{stop}, or give this job its own {what}",
                 )
-    if checkpoint and (progress := here(checkpoint)) and registry.in_use(progress / LOCK):
+    if checkpoint and (folder := local_path(checkpoint)) and registry.is_locked(folder / LOCK):
         raise LockedError(
-            f"the checkpoint {checkpoint} is in use by a running job that was not submitted from here",
-            resolution="end that job where it was started, or give this one a checkpoint of its own",
+            f"checkpoint {checkpoint} is in use by a running job that was not submitted on this machine",
+            resolution="stop that job where it was started, or give this job its own checkpoint",
         )
 
 
-def owned(checkpoint: str, mine: JobIdentity) -> None:
-    """Refuse the checkpoint of another job, also of this one when its topics are others now.
+def require_owner(checkpoint: str, identity: JobIdentity) -> None:
+    """Refuse a checkpoint of another job, of recreated topics, or with damaged files.
 
-    One that nothing was read with may become anybody's: the driver notes whose it is when it starts.
+    An unused checkpoint is free for any job: the driver writes its owner when it starts.
     """
-    folder = here(checkpoint)
-    if folder is None:  # the driver asks there
+    folder = local_path(checkpoint)
+    if folder is None:  # checked by the driver
         return
-    _writable(folder, "checkpoint")
+    _require_writable_dir(folder, "checkpoint")
     if (owner := _owner(folder)) is None:
         return
-    if _begun(folder):
-        _same(checkpoint, owner, mine)
-    _sound(folder)
+    if _has_read(folder):
+        _require_same_job(checkpoint, owner, identity)
+    _require_readable(folder)
 
 
-def writable(sink: str) -> None:
-    """Refuse a sink that cannot be written, and a disk that is full."""
-    folder = here(sink)
+def require_writable(sink: str) -> None:
+    """Refuse a sink without write permission or with less than LEAST_FREE bytes free."""
+    folder = local_path(sink)
     if folder is None:
         return
-    _writable(folder, "sink")
+    _require_writable_dir(folder, "sink")
     free = shutil.disk_usage(folder).free
     if free < LEAST_FREE:
         raise RefusedError(
-            f"the disk of the sink {sink} is full: {free >> 20} MB are free",
-            resolution="make room (see `df -h`), or give the job another sink.path",
+            f"the disk of sink {sink} is full: {free >> 20} MB free",
+            resolution="free space (see `df -h`), or give the job another sink.path",
         )
 
 
-def belongs(sink: str, checkpoint: str) -> None:
-    """Refuse a sink that was filled with a checkpoint that is gone: batches would be taken for those of before."""
-    table, progress = here(sink), here(checkpoint)
-    if table is None or progress is None or _begun(progress):
+def require_checkpoint_of_sink(sink: str, checkpoint: str) -> None:
+    """Refuse a sink with rows whose checkpoint is missing: new batches would be taken for existing ones."""
+    table, progress = local_path(sink), local_path(checkpoint)
+    if table is None or progress is None or _has_read(progress):
         return
     if any(table.glob("_kcluster/batches/*.json")):
         raise RefusedError(
-            f"the sink {sink} holds rows, and the checkpoint that knows which is gone from {checkpoint}",
-            resolution="bring the checkpoint back, or give the job another sink.path",
+            f"sink {sink} has rows, but its checkpoint {checkpoint} is missing",
+            resolution="restore the checkpoint, or give the job another sink.path",
         )
 
 
@@ -122,25 +122,25 @@ def _scheme(path: str) -> str:
     return urlsplit(path).scheme
 
 
-def _writable(folder: Path, what: str) -> None:
-    """Try it: root may write where the mode says no, and may not where the mode says yes."""
+def _require_writable_dir(folder: Path, what: str) -> None:
+    """Write a probe file: permission bits alone are wrong for root and for read-only mounts."""
     probe = folder / ".kcluster-probe"
     try:
-        _make(folder)
+        _make_dir(folder)
         probe.write_text("")
         probe.unlink()
     except OSError as problem:
         raise RefusedError(
-            f"the {what} {folder} cannot be written: {problem.strerror}",
-            resolution=f"repair it, or give the job another {'sink.path' if what == 'sink' else what} in its file",
+            f"{what} {folder} is not writable: {problem.strerror}",
+            resolution=f"correct it, or set another {'sink.path' if what == 'sink' else what} in the job's file",
         ) from problem
 
 
-def _make(folder: Path) -> None:
-    """Make a folder; in one that hands on its group, that group may write here too: executors may run in it."""
+def _make_dir(folder: Path) -> None:
+    """Create a folder; below a setgid folder with write permission for its group, which executors may be in."""
     if folder.is_dir():
         return
-    _make(folder.parent)
+    _make_dir(folder.parent)
     folder.mkdir(exist_ok=True)
     mode = folder.stat().st_mode
     if mode & stat.S_ISGID:
@@ -148,74 +148,74 @@ def _make(folder: Path) -> None:
 
 
 def _owner(folder: Path) -> Mapping[str, Any] | None:
-    """Whose the checkpoint is; None of an empty one."""
+    """The owner of a checkpoint; None for an empty one."""
     try:
         return dict(json.loads((folder / IDENTITY).read_text()))
     except FileNotFoundError:
         if any((folder / part).exists() for part in ("metadata", "offsets", "commits")):
             raise RefusedError(
-                f"the checkpoint {folder} was not made by kcluster, so nobody knows which topics it is of",
-                resolution="give the job a checkpoint of its own",
+                f"checkpoint {folder} was not created by kcluster: its topics are unknown",
+                resolution="give the job its own checkpoint",
             ) from None
         return None
     except (OSError, ValueError, TypeError) as problem:
-        raise _broken(folder, folder / IDENTITY) from problem
+        raise _damaged(folder, folder / IDENTITY) from problem
 
 
-def _begun(folder: Path) -> bool:
-    """Whether anything was read with a checkpoint."""
+def _has_read(folder: Path) -> bool:
+    """Whether a job has read with this checkpoint."""
     return any(folder.glob("offsets/[0-9]*"))
 
 
-def _same(checkpoint: str, owner: Mapping[str, Any], mine: JobIdentity) -> None:
-    """Refuse an owner that is another job, or read other topics under the same names."""
-    way_out = "give this job another --name, or another checkpoint and sink in its file"
-    if differences := _differences(owner, mine):
+def _require_same_job(checkpoint: str, owner: Mapping[str, Any], identity: JobIdentity) -> None:
+    """Refuse another owner, and topics that were recreated since."""
+    resolution = "give this job another --name, or another checkpoint and sink in its file"
+    if differences := _differences(owner, identity):
         raise RefusedError(
-            f"the checkpoint {checkpoint} belongs to another job", details="\n".join(differences), resolution=way_out
+            f"checkpoint {checkpoint} belongs to another job", details="\n".join(differences), resolution=resolution
         )
-    before = owner.get("topic_ids", {})  # older versions did not note them
-    if anew := [name for name, told in mine.topic_ids.items() if before.get(name, told) != told]:
+    before = owner.get("topic_ids", {})  # older versions have none
+    if recreated := [name for name, topic_id in identity.topic_ids.items() if before.get(name, topic_id) != topic_id]:
         raise RefusedError(
-            f"{_word(anew)} was deleted and created again since this job read it, so its offsets mean other records",
-            details=f"the checkpoint {checkpoint} is of the topic that is gone",
-            resolution=f"{way_out}: that reads the new one from the start",
+            f"topic {_text(recreated)} was deleted and created again since this job read it: its offsets are not valid",
+            details=f"checkpoint {checkpoint} belongs to the deleted topic",
+            resolution=f"{resolution}: it then reads the new topic from the start",
         )
 
 
-def _differences(owner: Mapping[str, Any], mine: JobIdentity) -> list[str]:
+def _differences(owner: Mapping[str, Any], identity: JobIdentity) -> list[str]:
     return [
-        f"{key.replace('_', ' ')}: it is of {_word(owner.get(key))}, this is {_word(value)}"
-        for key, value in asdict(mine).items()
+        f"{key.replace('_', ' ')}: {_text(owner.get(key))} in the checkpoint, {_text(value)} in this job"
+        for key, value in asdict(identity).items()
         if key != "topic_ids" and owner.get(key) != value
     ]
 
 
-def _word(value: Any) -> str:
+def _text(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _sound(folder: Path) -> None:
-    """Refuse a checkpoint whose newest files Spark could not read."""
+def _require_readable(folder: Path) -> None:
+    """Refuse a checkpoint whose newest files are damaged."""
     if (folder / "metadata").exists():
-        _json(folder, folder / "metadata")
+        _require_json(folder, folder / "metadata")
     for part in ("offsets", "commits"):
         numbered = [file for file in folder.glob(f"{part}/*") if file.name.isdigit()]
         if numbered:
-            _json(folder, max(numbered, key=lambda file: int(file.name)))
+            _require_json(folder, max(numbered, key=lambda file: int(file.name)))
 
 
-def _json(folder: Path, file: Path) -> None:
-    """Whether the last line of a file is JSON, as Spark writes it."""
+def _require_json(folder: Path, file: Path) -> None:
+    """Refuse a file whose last line is not JSON."""
     try:
         json.loads(file.read_text().strip().splitlines()[-1])
     except (OSError, ValueError, IndexError) as problem:
-        raise _broken(folder, file) from problem
+        raise _damaged(folder, file) from problem
 
 
-def _broken(folder: Path, file: Path) -> RefusedError:
+def _damaged(folder: Path, file: Path) -> RefusedError:
     return RefusedError(
-        f"the checkpoint {folder} is damaged: {file.name} cannot be read",
+        f"checkpoint {folder} is damaged: {file.name} cannot be read",
         details=str(file),
-        resolution="bring it back from a copy, or begin again with another --name: that reads from the start",
+        resolution="restore it from a backup, or start over with another --name, which reads from the start",
     )

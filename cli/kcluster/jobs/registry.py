@@ -1,4 +1,4 @@
-"""The jobs of this machine: a folder each, with the record of what was submitted and what the job tells of itself."""
+"""The jobs submitted on this machine: a directory for each, with its record and the state that it writes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from kcluster import file_lock, paths
 from kcluster.clients import processes
 from kcluster.clients.processes import Process
 from kcluster.errors import LockedError, RefusedError, UsageError
+from kcluster.results import counted
 
-MARK = "KCLUSTER_JOB"
-"""In the environment of each process of a job: the job's folder."""
+ENVIRONMENT_MARK = "KCLUSTER_JOB"
+"""The environment variable of each process of a job: the job directory."""
 
-_LINE = 1 << 16
-"""Bytes in which the last line of progress is for certain."""
+_LAST_LINE_WITHIN = 1 << 16
+"""Bytes at the end of progress.jsonl that surely have its last line."""
 
-_LOOK = 0.05
+_POLL = 0.05
 
 
 class JobState(StrEnum):
-    """Where a job stands."""
+    """The state of a job."""
 
     STARTING = "starting"
     RUNNING = "running"
@@ -44,7 +45,7 @@ ENDED = (JobState.FINISHED, JobState.STOPPED, JobState.FAILED, JobState.DIED)
 
 @dataclass(frozen=True)
 class JobRecord:
-    """What was submitted, and as which process it runs."""
+    """What was submitted, and its process."""
 
     job: str
     name: str
@@ -55,7 +56,7 @@ class JobRecord:
     master: str
     once: bool
     checkpoint: str
-    """Empty for a job that keeps none."""
+    """Empty for a job without one."""
     sink: str
     submitted: float
     """Seconds since 1970."""
@@ -65,82 +66,82 @@ class JobRecord:
 
 @dataclass(frozen=True)
 class Job:
-    """One job of this machine, as its folder tells."""
+    """One job of this machine."""
 
     folder: Path
     record: JobRecord
 
     @property
     def name(self) -> str:
-        """The name people use."""
+        """The job's name."""
         return self.record.name
 
     @property
     def alive(self) -> bool:
-        """Whether its process runs."""
+        """Whether its process is running."""
         return processes.alive(self.record.process)
 
     @property
-    def told(self) -> dict[str, Any]:
-        """What the job last told of its state; nothing before its first word."""
-        return _loaded(self.folder / "state.json") or {}
+    def reported(self) -> dict[str, Any]:
+        """The content of state.json; empty before the job has written it."""
+        return _load_json(self.folder / "state.json") or {}
 
     @property
     def state(self) -> JobState:
-        """What the job told; one whose process is gone without an end has died."""
-        # In this order: a job tells how it ended, then it takes the wish to stop away, and then its process goes.
-        alive, asked = self.alive, (self.folder / "stop").exists()
-        state = JobState(self.told.get("state", JobState.STARTING))
+        """The state in state.json; DIED when the process is gone without a final state."""
+        # In this order: a job writes its final state, then removes the request to stop, then its process exits.
+        alive, stop_requested = self.alive, (self.folder / "stop").exists()
+        state = JobState(self.reported.get("state", JobState.STARTING))
         if state in ENDED:
             return state
         if not alive:
             return JobState.DIED
-        return JobState.STOPPING if asked else state
+        return JobState.STOPPING if stop_requested else state
 
     @property
     def log(self) -> Path:
-        """What Spark and the job wrote."""
+        """The output of Spark and the job."""
         return self.folder / "driver.log"
 
     def batches(self, since: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """The batches told after a size of the file, and its size now; a line that is half written waits."""
+        """The batches after an offset of progress.jsonl, and the next offset; incomplete lines are left for later."""
         try:
             with (self.folder / "progress.jsonl").open("rb") as file:
                 if file.seek(0, os.SEEK_END) < since:
-                    since = 0  # the job has begun a new file, because the one before was long
+                    since = 0  # the job has rotated the file
                 file.seek(since)
                 whole = file.read().rpartition(b"\n")[0]
         except FileNotFoundError:
             return [], since
-        return list(_told(whole.splitlines())), since + len(whole) + bool(whole)
+        return list(_parsed(whole.splitlines())), since + len(whole) + bool(whole)
 
     def last_batch(self) -> dict[str, Any] | None:
-        """The newest batch, from the end of the file: it grows for as long as the job lives."""
+        """The newest batch, read from the end of the file; None before the first."""
         try:
             with (self.folder / "progress.jsonl").open("rb") as file:
-                file.seek(max(0, self.progress_size() - _LINE))
+                file.seek(max(0, self.progress_size() - _LAST_LINE_WITHIN))
                 whole = file.read().rpartition(b"\n")[0]
         except FileNotFoundError:
             return None
-        return next(_told(reversed(whole.splitlines())), None)
+        return next(_parsed(reversed(whole.splitlines())), None)
 
     def progress_size(self) -> int:
-        """How much it has told of batches so far."""
+        """The size of progress.jsonl."""
         try:
             return (self.folder / "progress.jsonl").stat().st_size
         except FileNotFoundError:
             return 0
 
-    def tell(self, state: JobState) -> None:
-        """Write down how it ended, in place of a job that was ended before it could."""
-        save(self.folder / "state.json", {"state": state, "at": time.time()})
+    def write_state(self, state: JobState) -> None:
+        """Write the final state for a job that was killed before it could."""
+        save_json(self.folder / "state.json", {"state": state, "at": time.time()})
 
-    def ask_to_stop(self) -> None:
-        """Ask it to end after the batch in hand."""
+    def request_stop(self) -> None:
+        """Ask the job to stop after the running batch."""
         (self.folder / "stop").touch()
 
     def end(self, within: float) -> bool:
-        """End every process of it now, politely for some seconds; whether all are gone."""
+        """End its processes: SIGTERM, after `within` seconds SIGKILL; False when some are left."""
         for how, seconds in ((signal.SIGTERM, within), (signal.SIGKILL, 10.0)):
             left = self.processes()
             for process in left:
@@ -150,104 +151,106 @@ class Job:
         return False
 
     def processes(self) -> list[Process]:
-        """Its process and whatever that began; Python goes on for a while when its JVM is killed."""
-        return processes.session(self.record.process, f"{MARK}={self.folder}")
+        """Its process and all that this started; Python lives on for a moment when its JVM is killed."""
+        return processes.session(self.record.process, f"{ENVIRONMENT_MARK}={self.folder}")
 
 
 def root() -> Path:
-    """Where the folders of jobs are: one for each cluster, in it one for each job."""
+    """The root of job directories: CLUSTER/NAME."""
     return paths.home() / "jobs"
 
 
-def folder(cluster: str, name: str) -> Path:
-    """The folder of a job."""
+def job_dir(cluster: str, name: str) -> Path:
+    """The job directory."""
     return root() / cluster / name
 
 
-def at(place: Path) -> Job | None:
-    """The job of a folder; None when none was submitted."""
-    written = _loaded(place / "record.json")
+def load_job(folder: Path) -> Job | None:
+    """The job of a job directory; None without a record."""
+    written = _load_json(folder / "record.json")
     if written is None:
         return None
-    return Job(place, JobRecord(**{**written, "process": Process(**written["process"])}))
+    return Job(folder, JobRecord(**{**written, "process": Process(**written["process"])}))
 
 
-def every() -> list[Job]:
-    """Every job that was submitted on this machine, by cluster and name."""
-    found = (at(file.parent) for file in sorted(root().glob("*/*/record.json")))
-    return [job for job in found if job]
+def all_jobs() -> list[Job]:
+    """All jobs submitted on this machine, by cluster and name."""
+    jobs = (load_job(file.parent) for file in sorted(root().glob("*/*/record.json")))
+    return [job for job in jobs if job]
 
 
 def pick(name: str) -> Job:
-    """The job of a name, or of CLUSTER/NAME where several clusters have one of that name."""
-    known = every()
+    """The job with a name, or CLUSTER/NAME; UsageError when the name is ambiguous, RefusedError when it is unknown."""
+    known = all_jobs()
     same = [job for job in known if name in (job.name, f"{job.record.cluster}/{job.name}")]
     if len(same) == 1:
         return same[0]
     if same:
         full = ", ".join(f"{job.record.cluster}/{job.name}" for job in same)
-        raise UsageError(f"several clusters have a job {name}", resolution=f"name one of them: {full}")
+        raise UsageError(
+            f"job {name} exists on {counted(len(same), 'cluster')}", resolution=f"use CLUSTER/NAME: {full}"
+        )
     from kcluster.model.suggestions import nearest
 
     near = nearest(name, [job.name for job in known])
     raise RefusedError(
-        f"no job {name} was submitted on this machine",
-        resolution=f"did you mean {' or '.join(near)}?" if near else "kcluster job list",
+        f"job {name} was not submitted on this machine",
+        resolution=f"did you mean {' or '.join(near)}?" if near else "see kcluster job list",
     )
 
 
 @contextmanager
-def locked(place: Path) -> Iterator[None]:
-    """Lock a job's folder, so that of two submits at once one is refused: LockedError with the other's process id."""
+def submit_lock(folder: Path) -> Iterator[None]:
+    """Lock a job directory during a submit; LockedError with the id of the process that has it."""
 
     def refused(pid: str) -> LockedError:
         return LockedError(
-            f"the job {place.name} is being submitted already (pid {pid or 'unknown'})",
-            resolution=f"wait for it: kcluster job status {place.name}",
+            f"job {folder.name} is being submitted by another process (pid {pid or 'unknown'})",
+            resolution=f"wait for it: kcluster job status {folder.name}",
         )
 
-    with file_lock.locked(place / "lock", str(os.getpid()), refused):
+    with file_lock.locked(folder / "lock", str(os.getpid()), refused):
         yield
 
 
-def in_use(lock: Path, within: float = 0.0) -> bool:
-    """Whether a job that runs holds a lock file, whoever started it; one that is just ending lets go in this time."""
+def is_locked(lock: Path, within: float = 0.0) -> bool:
+    """Whether a process has this file locked; waits up to `within` seconds for it to be released."""
     deadline = time.monotonic() + within
-    while (held := _held(lock)) and time.monotonic() < deadline:
-        time.sleep(_LOOK)
-    return held
+    while (locked := _is_locked_now(lock)) and time.monotonic() < deadline:
+        time.sleep(_POLL)
+    return locked
 
 
-def _held(lock: Path) -> bool:
+def _is_locked_now(lock: Path) -> bool:
     try:
         with lock.open() as file:
             return file_lock.is_locked(file.fileno())
-    except OSError:  # there is none, or it is not ours to look at
+    except OSError:  # no such file, or no permission
         return False
 
 
-def note(place: Path, record: JobRecord) -> Job:
-    """Keep the record of a job that was just started."""
-    save(place / "record.json", asdict(record))
-    return Job(place, record)
+def save_record(folder: Path, record: JobRecord) -> Job:
+    """Write the record of a job that was just started."""
+    save_json(folder / "record.json", asdict(record))
+    return Job(folder, record)
 
 
-def save(file: Path, content: Mapping[str, Any], *, mode: int = 0o600) -> None:
-    """Write JSON so that a reader sees the old file or the new one."""
+def save_json(file: Path, content: Mapping[str, Any], *, mode: int = 0o600) -> None:
+    """Write JSON atomically with the given mode."""
     fresh = file.with_name(f"{file.name}.new")
     with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as out:
         json.dump(content, out, indent=1)
     fresh.replace(file)
 
 
-def _told(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """The batches of some lines, without one that a full disk cut off: the next one is written right behind it."""
+def _parsed(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """The batches in lines of progress.jsonl; lines that a full disk truncated are skipped."""
     for line in lines:
         with suppress(ValueError):
             yield json.loads(line)
 
 
-def _loaded(file: Path) -> Any:
+def _load_json(file: Path) -> Any:
     try:
         return json.loads(file.read_text())
     except FileNotFoundError:

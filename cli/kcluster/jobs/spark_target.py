@@ -1,4 +1,4 @@
-"""Where a job runs: on this machine, on the Spark of its inventory, or where `--master` says."""
+"""Where a job runs: on this machine, on the Spark cluster of the inventory, or on the given `--master`."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from kcluster.results import Progress
 LOCAL = "local[*]"
 
 _GROUP_WRITES = {"spark.hadoop.fs.permissions.umask-mode": submit_command.UMASK}
-"""Executors run as another user than the driver, and both write in the same folders."""
+"""Executors run as another user than the driver, and both write to the same folders."""
 
 
 @dataclass(frozen=True)
-class Where:
-    """The master of a job."""
+class SparkTarget:
+    """The Spark master of a job."""
 
     master: str
-    engine: SparkCluster | None = None
-    """The Spark of the inventory, when the job runs there."""
+    cluster: SparkCluster | None = None
+    """The Spark cluster of the inventory, when the job runs there."""
 
-    def settings(self, asked: Mapping[str, str], progress: Progress) -> dict[str, str]:
-        """What Spark is told beside what the job's file asks for; waits for a moment until there is room.
+    def settings(self, requested: Mapping[str, str], progress: Progress) -> dict[str, str]:
+        """Spark properties besides those of the job's file; blocks until the cluster has resources, or raises.
 
-        The secret is among it: this belongs into a file for its owner only.
+        They include the secret: write them only to files that the owner alone can read.
         """
-        ours = dict(_GROUP_WRITES) if submit_command.standalone(self.master) else {}
-        if self.engine:
-            ours |= capacity.taken(self.engine, asked, progress)
-            if self.engine.secret:
-                ours |= {"spark.authenticate": "true", "spark.authenticate.secret": self.engine.secret}
+        ours = dict(_GROUP_WRITES) if submit_command.is_standalone(self.master) else {}
+        if self.cluster:
+            ours |= capacity.resource_settings(self.cluster, requested, progress)
+            if self.cluster.secret:
+                ours |= {"spark.authenticate": "true", "spark.authenticate.secret": self.cluster.secret}
         return ours
 
 
-def where(engine: SparkCluster | None, wanted: str) -> Where:
-    """What is said on the command line, else the inventory's Spark, else this machine."""
-    if engine and wanted in ("", engine.url):
-        return Where(engine.url, engine)
-    return Where(wanted or LOCAL)
+def spark_target(cluster: SparkCluster | None, master: str) -> SparkTarget:
+    """The master of the command line, else the inventory's Spark cluster, else this machine."""
+    if cluster and master in ("", cluster.url):
+        return SparkTarget(cluster.url, cluster)
+    return SparkTarget(master or LOCAL)

@@ -1,4 +1,4 @@
-"""Whether a job's file fits the table that is there, as far as names tell; the driver compares the types as well."""
+"""Whether a job's file matches an existing table by column names and format; the driver also compares types."""
 
 from __future__ import annotations
 
@@ -9,55 +9,55 @@ from typing import Any
 from kcluster.errors import RefusedError
 from kcluster.jobs import locations
 
-SCHEMA = "_kcluster/schema.json"
-"""The file in which the driver notes a table's columns, the folders they are in, and the format."""
+SCHEMA_FILE = "_kcluster/schema.json"
+"""The file with a table's columns, partition columns and format, written by the driver."""
 
 
-def fits(asked: Mapping[str, Any]) -> None:
-    """Refuse columns, folders or a format that the table of an ingest on this machine does not have."""
-    sink = asked.get("sink", {})
-    if asked["job"] == "ingest" and (known := _known(sink["path"])):
-        for problem in _problems(asked, sink, known):
+def require_matching_table(settings: Mapping[str, Any]) -> None:
+    """Refuse columns, partitioning or a format that differ from an existing local table of an ingest."""
+    sink = settings.get("sink", {})
+    if settings["job"] == "ingest" and (table := _recorded_schema(sink["path"])):
+        for problem in _problems(settings, sink, table):
             raise RefusedError(
                 problem,
-                details=f"the table is {sink['path']}",
-                resolution="put it back in the job's file, or give the job another --name or sink and checkpoint",
+                details=f"table: {sink['path']}",
+                resolution="undo the change in the job's file, or give the job another --name or sink and checkpoint",
             )
-        new = [name for name in _names(asked) if name not in known["columns"]]
+        new = [name for name in _columns(settings) if name not in table["columns"]]
         if new and sink["new_columns"] != "add":
             raise RefusedError(
-                f"the table {sink['path']} has no column {', '.join(new)}",
+                f"table {sink['path']} has no column {', '.join(new)}",
                 resolution="set sink.new_columns: add in the job's file",
             )
 
 
-def _known(sink: str) -> Mapping[str, Any] | None:
-    """What is noted of the table; nothing of one that is new, elsewhere, or for the driver to judge."""
-    folder = locations.here(sink)
+def _recorded_schema(sink: str) -> Mapping[str, Any] | None:
+    """The recorded schema; None for a new table, another file system, or an unreadable file."""
+    folder = locations.local_path(sink)
     try:
-        return dict(json.loads((folder / SCHEMA).read_text())) if folder else None
+        return dict(json.loads((folder / SCHEMA_FILE).read_text())) if folder else None
     except (OSError, ValueError):
         return None
 
 
-def _problems(asked: Mapping[str, Any], sink: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[str]:
-    if (held := known.get("format", sink["format"])) != sink["format"]:
-        yield f"the table is {held}, and the job's file says {sink['format']}"
-    names = _names(asked)
-    for name in known["columns"]:
-        if not name.startswith("_") and name not in names:  # those with _ are the job's own
-            yield f"column {name} is gone from the job's file, and the table has it"
-    if list(known["partition_by"]) != list(sink["partition_by"]):
-        yield f"the table is in folders by {', '.join(known['partition_by']) or 'nothing'}"
+def _problems(settings: Mapping[str, Any], sink: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[str]:
+    if (table_format := table.get("format", sink["format"])) != sink["format"]:
+        yield f"the table's format is {table_format}, the job's file has {sink['format']}"
+    names = _columns(settings)
+    for name in table["columns"]:
+        if not name.startswith("_") and name not in names:  # names with _ are reserved
+            yield f"column {name} is in the table, but not in the job's file"
+    if list(table["partition_by"]) != list(sink["partition_by"]):
+        yield f"the table is partitioned by {', '.join(table['partition_by']) or 'nothing'}"
 
 
-def _names(asked: Mapping[str, Any]) -> list[str]:
-    """The columns that the file asks for."""
-    form = asked["format"]
+def _columns(settings: Mapping[str, Any]) -> list[str]:
+    """The columns of the job's file."""
+    form = settings["format"]
     if form["kind"] == "raw":
         fields = ["key", "value"]
     elif form["kind"] == "avro":
         fields = [field["name"] for field in json.loads(form["avro_schema"])["fields"]]
     else:
         fields = list(form["schema"])
-    return [*fields, *asked["columns"]]
+    return [*fields, *settings["columns"]]

@@ -1,4 +1,4 @@
-"""Spark as it travels to hosts: what PySpark's wheel holds of it, and the jars with which it reads Kafka."""
+"""The Spark archive for hosts: Spark from PySpark's wheel, and the jars with which it reads Kafka."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from kcluster.releases import tarball as tarballs
 from kcluster.releases.tarball import Tarball
 from kcluster.results import Progress
 
-_TAKEN = ("bin/", "sbin/", "jars/", "python/lib/", "licenses/")
-"""The folders of the package that daemons and executors need; the Python sources are in python/lib once more."""
+_FOLDERS = ("bin/", "sbin/", "jars/", "python/lib/", "licenses/")
+"""The folders of the package that daemons and executors need; Python sources are also in python/lib."""
 
 
-def tarball(release: SparkRelease, progress: Progress) -> Tarball:
-    """The file of Spark, made once of what is installed beside kcluster."""
+def spark_tarball(release: SparkRelease, progress: Progress) -> Tarball:
+    """The archive, built once from the installed PySpark; RefusedError when its files were changed."""
     home = runtime.home()
-    jars = connector.jars(progress)
-    files = list(_wheel())
+    jars = connector.kafka_jars(progress)
+    files = list(_wheel_files())
     text = "\n".join(f"{name} {file.hash}" for name, file in files) + "\n".join(jar.name for jar in jars)
-    made_of = hashlib.sha256(text.encode()).hexdigest()
-    return tarballs.once(release.directory, made_of, lambda: dict(_verified(home, files, jars)))
+    content_hash = hashlib.sha256(text.encode()).hexdigest()
+    return tarballs.once(release.directory, content_hash, lambda: dict(_verified(home, files, jars)))
 
 
-def _wheel() -> Iterator[tuple[str, PackagePath]]:
-    """The files of the package that go to hosts, with the names they get there."""
+def _wheel_files() -> Iterator[tuple[str, PackagePath]]:
+    """The files of the package for hosts, with their names there."""
     for file in distribution("pyspark").files or ():
         name = file.as_posix().removeprefix("pyspark/")
-        if file.parts[0] == "pyspark" and name.startswith(_TAKEN) and not name.endswith((".pyc", ".cmd")):
+        if file.parts[0] == "pyspark" and name.startswith(_FOLDERS) and not name.endswith((".pyc", ".cmd")):
             yield name, file
 
 
 def _verified(home: Path, files: Sequence[tuple[str, PackagePath]], jars: Sequence[Path]) -> Iterator[tuple[str, Path]]:
-    """Each file as it is on this machine, once its hash is the one that the wheel tells."""
+    """Each file on this machine, verified by the checksum in the wheel."""
     for name, file in files:
         if file.hash and _hash(home / name) != file.hash.value:
             raise RefusedError(
-                f"{home / name} is not the file that came with PySpark",
+                f"{home / name} differs from the file in PySpark's wheel",
                 resolution=f"pip install --force-reinstall --no-deps pyspark=={runtime.VERSION}",
             )
         yield name, home / name
@@ -51,6 +51,6 @@ def _verified(home: Path, files: Sequence[tuple[str, PackagePath]], jars: Sequen
 
 
 def _hash(path: Path) -> str:
-    """The SHA-256 of a file as wheels spell it."""
+    """The SHA-256 of a file in the encoding of wheels."""
     with path.open("rb") as file:
         return base64.urlsafe_b64encode(hashlib.file_digest(file, "sha256").digest()).decode().rstrip("=")

@@ -40,13 +40,13 @@ class ParquetTable(Sink):
         writer = self.coalesced(rows).write.mode("overwrite").partitionBy(*self.settings.partition_by)
         writer.option("compression", self.settings.compression).parquet(self.folder.path_of(staging))
         staged = [name for name in self.folder.files(staging) if name.endswith(".parquet")]
-        files = [[name, _place(name.removeprefix(f"{staging}/"), number, part)] for part, name in enumerate(staged)]
+        files = [[name, _target(name.removeprefix(f"{staging}/"), number, part)] for part, name in enumerate(staged)]
         return CommittedBatch(self._count(staged), files)
 
     def publish(self, batch: dict[str, Any]) -> None:
         """Move the files into place; files that were moved before stay."""
-        for name, place in batch["files"]:
-            self.folder.move(name, place)
+        for name, target in batch["files"]:
+            self.folder.move(name, target)
 
     def rows(self) -> DataFrame | None:
         """The rows of all files in place."""
@@ -66,6 +66,6 @@ def is_row_file(name: str) -> bool:
     return name.endswith(".parquet") and not name.startswith(f"{JOB_FOLDER}/")
 
 
-def _place(name: str, number: int, part: int) -> str:
+def _target(name: str, number: int, part: int) -> str:
     """The target of a file: the folder of its partition, with the batch in the name."""
     return str(PurePosixPath(name).parent / f"batch-{number:09d}-{part:04d}.parquet")

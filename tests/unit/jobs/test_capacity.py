@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from kcluster.clients.spark.master import MasterState, Room
+from kcluster.clients.spark.master import MasterState, WorkerResources
 from kcluster.errors import RefusedError, UnreachableError
 from kcluster.facts import spark_masters
 from kcluster.jobs import capacity
@@ -13,18 +13,18 @@ from kcluster.model.spark_cluster import SparkCluster, SparkMaster, SparkWorker
 
 H1, H2 = Host("h1", "10.0.0.1"), Host("h2", "10.0.0.2")
 ENGINE = SparkCluster("prod", (SparkMaster(host=H1), SparkMaster(host=H2)), (SparkWorker(host=H2),), secret="s")
-FREE = Room(cores=4, free_cores=4, memory=8192, free_memory=8192)
-FULL = Room(cores=4, free_cores=0, memory=8192, free_memory=1024)
+FREE = WorkerResources(cores=4, free_cores=4, memory=8192, free_memory=8192)
+FULL = WorkerResources(cores=4, free_cores=0, memory=8192, free_memory=1024)
 STANDBY = MasterState("STANDBY")
 
 
-def leading(*rooms: Room, cores: Mapping[str, int] | None = None) -> dict[str, MasterState]:
+def leading(*rooms: WorkerResources, cores: Mapping[str, int] | None = None) -> dict[str, MasterState]:
     return {"spark-master-h1": MasterState("ALIVE", {}, rooms, cores or {}), "spark-master-h2": STANDBY}
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    for what in ("LEADS_WITHIN", "FREE_WITHIN", "_LOOK"):
+    for what in ("LEADS_WITHIN", "FREE_WITHIN", "_POLL"):
         monkeypatch.setattr(capacity, what, 0)
 
 
@@ -32,14 +32,16 @@ def taken(monkeypatch: pytest.MonkeyPatch, *told: dict[str, MasterState], **aske
     """What a job takes when the masters say this, one after the other."""
     answers = [*told]
     monkeypatch.setattr(spark_masters, "states", lambda _: answers.pop(0) if len(answers) > 1 else answers[0])
-    return capacity.taken(ENGINE, {f"spark.{key.replace('_', '.')}": value for key, value in asked.items()}, print)
+    return capacity.resource_settings(
+        ENGINE, {f"spark.{key.replace('_', '.')}": value for key, value in asked.items()}, print
+    )
 
 
 def test_a_job_takes_half_of_the_cores_unless_it_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     half = taken(monkeypatch, leading(FREE, FREE))
     assert (half["spark.cores.max"], half["spark.executor.memory"]) == ("4", "1024m")
-    assert [half[part] for part in capacity.PARTS] == ["8", "8"]
-    small = taken(monkeypatch, leading(Room(3, 3, 1500, 1500)))
+    assert [half[part] for part in capacity.TASK_SETTINGS] == ["8", "8"]
+    small = taken(monkeypatch, leading(WorkerResources(3, 3, 1500, 1500)))
     assert (small["spark.cores.max"], small["spark.executor.memory"]) == ("2", "750m")
     own = taken(monkeypatch, leading(FREE), cores_max="1", executor_memory="3g")
     assert (own["spark.cores.max"], own["spark.executor.memory"]) == ("1", "3072m")
@@ -52,20 +54,20 @@ def test_memory_is_read_as_spark_reads_it(monkeypatch: pytest.MonkeyPatch, memor
     assert taken(monkeypatch, leading(FREE), executor_memory=memory)["spark.executor.memory"] == f"{megabytes}m"
 
 
-def test_without_a_leader_or_a_worker_the_job_is_told_who_says_what(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UnreachableError, match="no Spark master of prod leads") as nobody:
+def test_without_a_leader_or_a_worker_the_error_lists_each_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnreachableError, match="no Spark master of prod is the leader") as nobody:
         taken(monkeypatch, {"spark-master-h2": STANDBY})
     assert nobody.value.details == (
         "spark-master-h1 at 10.0.0.1:8080: does not answer\nspark-master-h2 at 10.0.0.2:8080: standby"
     )
     assert "kcluster start" in nobody.value.resolution
-    with pytest.raises(UnreachableError, match="no Spark worker of prod serves"):
+    with pytest.raises(UnreachableError, match="no Spark worker of prod is registered"):
         taken(monkeypatch, leading())
 
 
-def test_where_nobody_answers_nobody_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_answer_it_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capacity, "LEADS_WITHIN", 1000)
-    with pytest.raises(UnreachableError, match="no Spark master of prod leads"):
+    with pytest.raises(UnreachableError, match="no Spark master of prod is the leader"):
         taken(monkeypatch, {})
 
 
@@ -77,7 +79,7 @@ def test_a_master_that_takes_over_and_a_job_that_just_ended_are_waited_for(
     nobody = {"spark-master-h2": MasterState("RECOVERING")}
     assert taken(monkeypatch, nobody, nobody, leading(FULL), leading(FREE))["spark.cores.max"] == "2"
     assert capsys.readouterr().out.splitlines() == [
-        "no Spark master of prod leads; waiting up to 1000 s",
+        "no Spark master of prod is the leader; waiting up to 1000 s",
         "no worker of prod has 1 core and 1024 MiB free for an executor; waiting up to 1000 s",
     ]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kcluster.errors import UsageError
-from kcluster.jobs.client_security import clients, shown
+from kcluster.jobs.client_security import client_settings, without_secrets
 from kcluster.model.client import Client
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n"
@@ -16,7 +16,7 @@ LOGIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required userna
 
 
 def test_who_says_nothing_gets_nothing() -> None:
-    assert clients(Client()) == {}
+    assert client_settings(Client()) == {}
 
 
 def test_certificates_go_along_for_java_and_stay_files_for_librdkafka(
@@ -33,7 +33,7 @@ def test_certificates_go_along_for_java_and_stay_files_for_librdkafka(
         "ssl.keystore.location": "me.pem",
         "sasl.jaas.config": LOGIN,
     }
-    told = clients(Client(written, "client.properties"))
+    told = client_settings(Client(written, "client.properties"))
     assert told["java"] == {
         "security.protocol": "SSL",
         "sasl.jaas.config": LOGIN,
@@ -57,12 +57,12 @@ def test_a_keystore_that_is_not_pem_stays_a_file(tmp_path: Path) -> None:
     store = tmp_path / "store.p12"
     store.touch()
     written = {"ssl.keystore.location": str(store), "ssl.keystore.type": "PKCS12", "ssl.keystore.password": "hush"}
-    assert clients(Client(written, "f"))["java"] == written
+    assert client_settings(Client(written, "f"))["java"] == written
 
 
-def test_librdkafkas_words_are_refused_because_spark_would_ignore_them() -> None:
-    with pytest.raises(UsageError, match=r"f: sasl.password is librdkafka's word") as caught:
-        clients(Client({"sasl.password": "hush"}, "f"))
+def test_librdkafkas_properties_are_refused_because_spark_would_ignore_them() -> None:
+    with pytest.raises(UsageError, match=r"f: sasl.password is a property of librdkafka") as caught:
+        client_settings(Client({"sasl.password": "hush"}, "f"))
     assert "hush" not in f"{caught.value.message}{caught.value.resolution}"
 
 
@@ -72,7 +72,7 @@ def test_settings_are_shown_without_passwords() -> None:
         "kafka": {"sasl.jaas.config": LOGIN, "client.id": "me"},
         "spark": {"spark.authenticate.secret": "hush", "spark.driver.memory": "2g"},
     }
-    told = shown(settings)
+    told = without_secrets(settings)
     assert told["name"] == "a"
     assert told["kafka"]["client.id"] == "me"
     assert told["spark"]["spark.driver.memory"] == "2g"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kcluster.jobs.following import telling
+from kcluster.jobs.following import cause_in_log
 from kcluster.jobs.job_view import batch_line
 
 JVM = """\
@@ -25,16 +25,16 @@ Caused by: java.io.IOException: No space left on device
         ("py4j.Py4JJavaError: An error occurred while calling x.\n: a.b.BadError: no master\n", "BadError: no master"),
         ("Error: Unrecognized option: --nonsense\n\nUsage: ...\n", "Error: Unrecognized option: --nonsense"),
         ("Killed\n\n", "Killed"),
-        ("", "it wrote nothing"),
+        ("", "the log is empty"),
     ],
 )
-def test_the_telling_line_of_a_log_is_found(tmp_path: Path, log: str, told: str) -> None:
+def test_the_cause_in_a_log_is_found(tmp_path: Path, log: str, told: str) -> None:
     (tmp_path / "log").write_text(log)
-    assert telling(tmp_path / "log") == told
+    assert cause_in_log(tmp_path / "log") == told
 
 
 def test_a_log_that_is_not_there_is_no_problem(tmp_path: Path) -> None:
-    assert telling(tmp_path / "none") == "it wrote nothing"
+    assert cause_in_log(tmp_path / "none") == "the log is empty"
 
 
 def test_a_batch_is_one_line() -> None:

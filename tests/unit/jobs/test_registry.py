@@ -25,20 +25,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def job(cluster: str = "c", name: str = "one", process: Process = GONE) -> Job:
-    place = registry.folder(cluster, name)
+    place = registry.job_dir(cluster, name)
     place.mkdir(parents=True, exist_ok=True)
     record = JobRecord(
         "ingest", name, cluster, "id", ["t"], "h:9092", "local[*]", False, "/c", "/s", 1.0, "line", process
     )
-    return registry.note(place, record)
+    return registry.save_record(place, record)
 
 
 @pytest.fixture
 def running() -> Iterator[Job]:
     """A job whose process began another one and ignores a polite request to end."""
-    place = registry.folder("c", "runs")
+    place = registry.job_dir("c", "runs")
     place.mkdir(parents=True)
-    environment = {**os.environ, registry.MARK: str(place)}
+    environment = {**os.environ, registry.ENVIRONMENT_MARK: str(place)}
     script = "trap '' TERM; sleep 100 & while true; do wait; sleep 0.05; done"
     process = start(["/bin/sh", "-c", script], environment=environment, directory=place, output=place / "driver.log")
     made = job(name="runs", process=process)
@@ -52,12 +52,12 @@ def running() -> Iterator[Job]:
 
 def test_a_record_is_read_back_as_it_was_written() -> None:
     made = job()
-    assert registry.every() == [made]
+    assert registry.all_jobs() == [made]
     assert registry.pick("one") == registry.pick("c/one") == made
     assert (made.folder / "record.json").stat().st_mode & 0o077 == 0
 
 
-def test_a_job_without_a_process_died_unless_it_told_its_end() -> None:
+def test_a_job_without_a_process_died_unless_it_wrote_a_final_state() -> None:
     made = job()
     assert made.state is JobState.DIED
     for told, state in (("starting", JobState.DIED), ("running", JobState.DIED), ("failed", JobState.FAILED)):
@@ -69,15 +69,15 @@ def test_a_job_that_runs_stops_once_it_is_asked_to(running: Job) -> None:
     assert running.state is JobState.STARTING
     (running.folder / "state.json").write_text('{"state": "running", "at": 1}')
     assert running.state is JobState.RUNNING
-    running.ask_to_stop()
+    running.request_stop()
     assert running.state is JobState.STOPPING
 
 
-def test_a_wish_to_stop_goes_with_the_run_that_heeded_it(running: Job) -> None:
+def test_a_request_to_stop_is_removed_by_the_run_that_it_stopped(running: Job) -> None:
     directory = job_dir.JobDir(running.folder)
     for how in ("stopped", "failed"):
         directory.write_state("running")
-        running.ask_to_stop()
+        running.request_stop()
         assert directory.stop_requested()
         directory.write_end(how)
         assert running.state == how
@@ -91,23 +91,23 @@ def test_ending_a_job_ends_all_that_it_began_also_when_the_first_is_gone(running
     assert running.processes() == []
 
 
-def test_a_session_of_somebody_else_with_the_same_number_is_let_alone(running: Job) -> None:
+def test_a_session_of_another_process_with_the_same_number_is_not_ended(running: Job) -> None:
     assert Job(running.folder.with_name("other"), running.record).processes() == []
 
 
-def test_unknown_and_ambiguous_names_are_told() -> None:
+def test_unknown_and_ambiguous_names_are_refused() -> None:
     job("a", "one")
     job("b", "one")
     with pytest.raises(UsageError) as several:
         registry.pick("one")
-    assert several.value.resolution == "name one of them: a/one, b/one"
+    assert several.value.resolution == "use CLUSTER/NAME: a/one, b/one"
     assert registry.pick("b/one").record.cluster == "b"
     with pytest.raises(RefusedError) as unknown:
         registry.pick("onee")
     assert unknown.value.resolution.startswith("did you mean one")
 
 
-def test_batches_are_told_once_and_half_a_line_waits() -> None:
+def test_batches_are_returned_once_and_an_incomplete_line_is_left() -> None:
     made = job()
     file = made.folder / "progress.jsonl"
     assert made.batches() == ([], 0)
@@ -148,9 +148,13 @@ def test_a_file_of_progress_that_is_long_is_begun_anew_and_read_on(monkeypatch: 
 
 
 def test_of_two_that_submit_at_once_one_is_refused() -> None:
-    place = registry.folder("c", "one")
-    with registry.locked(place), pytest.raises(LockedError, match=f"pid {os.getpid()}"), registry.locked(place):
+    place = registry.job_dir("c", "one")
+    with (
+        registry.submit_lock(place),
+        pytest.raises(LockedError, match=f"pid {os.getpid()}"),
+        registry.submit_lock(place),
+    ):
         pass
-    with registry.locked(place):
+    with registry.submit_lock(place):
         held = subprocess.run(["flock", "-n", str(place / "lock"), "true"], check=False)
         assert held.returncode == 1

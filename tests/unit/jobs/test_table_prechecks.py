@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kcluster.errors import RefusedError
-from kcluster.jobs.table_prechecks import fits
+from kcluster.jobs.table_prechecks import require_matching_table
 
 AVRO = '{"type": "record", "name": "r", "fields": [{"name": "id", "type": "string"}]}'
 
@@ -32,34 +32,34 @@ def asked(path: str, form: dict[str, Any] | None = None, **sink: Any) -> dict[st
 
 def test_the_same_columns_fit_whatever_tells_them(tmp_path: Path) -> None:
     path = table(tmp_path, "id", "day")
-    fits(asked(path))
-    fits(asked(path, {"kind": "avro", "avro_schema": AVRO, "schema": {}}))
-    fits(asked(f"file://{path}"))
+    require_matching_table(asked(path))
+    require_matching_table(asked(path, {"kind": "avro", "avro_schema": AVRO, "schema": {}}))
+    require_matching_table(asked(f"file://{path}"))
 
 
 @pytest.mark.parametrize(
     ("there", "more", "told"),
     [
         (("id",), {}, "has no column day"),
-        (("id", "day", "lat"), {}, "column lat is gone from the job's file, and the table has it"),
-        (("id", "day"), {"format": "delta"}, "the table is parquet, and the job's file says delta"),
-        (("id", "day"), {"partition_by": ["day"]}, "the table is in folders by nothing"),
-        (("id", "day"), {"form": {"kind": "raw", "schema": {}}}, "column id is gone"),
+        (("id", "day", "lat"), {}, "column lat is in the table, but not in the job's file"),
+        (("id", "day"), {"format": "delta"}, "the table's format is parquet, the job's file has delta"),
+        (("id", "day"), {"partition_by": ["day"]}, "the table is partitioned by nothing"),
+        (("id", "day"), {"form": {"kind": "raw", "schema": {}}}, "column id is in the table"),
     ],
 )
-def test_what_does_not_fit_is_told_with_the_way_out(
+def test_a_mismatch_is_refused_with_a_resolution(
     tmp_path: Path, there: tuple[str, ...], more: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(RefusedError, match=told) as problem:
-        fits(asked(table(tmp_path, *there), **more))
+        require_matching_table(asked(table(tmp_path, *there), **more))
     assert problem.value.resolution
 
 
 def test_new_columns_may_come_when_the_file_says_so(tmp_path: Path) -> None:
-    fits(asked(table(tmp_path, "id"), new_columns="add"))
+    require_matching_table(asked(table(tmp_path, "id"), new_columns="add"))
 
 
 def test_of_a_table_that_is_new_or_elsewhere_nothing_is_known(tmp_path: Path) -> None:
-    fits(asked(str(tmp_path / "new")))
-    fits(asked("s3a://lake/one"))
-    fits({"job": "trucks"})
+    require_matching_table(asked(str(tmp_path / "new")))
+    require_matching_table(asked("s3a://lake/one"))
+    require_matching_table({"job": "trucks"})

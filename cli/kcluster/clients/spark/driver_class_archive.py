@@ -1,4 +1,4 @@
-"""The archive of classes from which a driver starts: without it, a third of a start is reading the same classes."""
+"""A class data archive (CDS) for drivers: without it a third of a start is spent on loading classes."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from hashlib import sha256
 from pathlib import Path
 
 from kcluster import paths
-from kcluster.clients.spark.runtime import VERSION, Runtime
+from kcluster.clients.spark.runtime import VERSION, SparkRuntime
 
 _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
-"""An archive that does not fit any more is no use, and nothing to tell the user about."""
-_FOREIGN = ("-agent", "-javaagent", "SharedArchive", "ArchiveClasses", "-Xshare", "-Xbootclasspath")
-"""Options of people with plans of their own; with agents the JVM refuses archives."""
-_KEEP = '"$@" && mv -f "$ARCHIVE.new" "$ARCHIVE"'
+"""No warnings about an archive that does not match the JVM any more."""
+_CONFLICTING = ("-agent", "-javaagent", "SharedArchive", "ArchiveClasses", "-Xshare", "-Xbootclasspath")
+"""Options that conflict with the archive; with agents the JVM refuses it."""
+_KEEP_SCRIPT = '"$@" && mv -f "$ARCHIVE.new" "$ARCHIVE"'
 
 
-def options(runtime: Runtime, theirs: str) -> str:
-    """The options with which a driver starts from the archive; empty when there is none, or it would disturb."""
+def options(runtime: SparkRuntime, jvm_options: str) -> str:
+    """JVM options to use the archive; empty without one, or when the job's own options conflict."""
     file = _file(runtime)
-    if not file.exists() or any(word in theirs for word in _FOREIGN):
+    if not file.exists() or any(option in jvm_options for option in _CONFLICTING):
         return ""
     return f"-XX:SharedArchiveFile={file} {_QUIET}"
 
 
-def make(runtime: Runtime, *, wait: bool = False) -> None:
-    """Make the archive where there is none, once for each Java and PySpark, in the background of everything else."""
+def make(runtime: SparkRuntime, *, wait: bool = False) -> None:
+    """Create a missing archive, once per Java and PySpark, in the background; with `wait` block until it is done."""
     file = _file(runtime)
     if file.exists() and not wait:
         return
@@ -36,13 +36,13 @@ def make(runtime: Runtime, *, wait: bool = False) -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
-            return  # another submit makes it
+            return  # another submit creates it
         if not file.exists() and not _tried(file):
             _train(runtime, file, lock.fileno(), wait)
 
 
-def _train(runtime: Runtime, file: Path, lock: int, wait: bool) -> None:
-    """Run the training; the lock is the training's too, so that it lasts as long, also when we end before it."""
+def _train(runtime: SparkRuntime, file: Path, lock: int, wait: bool) -> None:
+    """Start the training; it inherits the lock, which so lasts until the training ends."""
     _clear(file)
     file.with_suffix(".tried").write_text(str(runtime.spark_home))
     options = f"-XX:+UseParallelGC -XX:ArchiveClassesAtExit={file}.new {_QUIET}"
@@ -51,7 +51,7 @@ def _train(runtime: Runtime, file: Path, lock: int, wait: bool) -> None:
     command.append(str(paths.project() / "spark_jobs" / "runtime" / "class_training.py"))
     homes = {"SPARK_HOME": str(runtime.spark_home), "JAVA_HOME": str(runtime.java_home)}
     started = subprocess.Popen(
-        ["/bin/sh", "-c", _KEEP, "sh", *command],
+        ["/bin/sh", "-c", _KEEP_SCRIPT, "sh", *command],
         env={**os.environ, **homes, "PYSPARK_PYTHON": str(runtime.python), "SPARK_LOCAL_IP": "127.0.0.1"}
         | {"ARCHIVE": str(file)},
         stdin=subprocess.DEVNULL,
@@ -65,21 +65,21 @@ def _train(runtime: Runtime, file: Path, lock: int, wait: bool) -> None:
 
 
 def _tried(file: Path) -> bool:
-    """Whether it was tried and came to nothing: a Java that cannot do it would be asked at each submit again."""
+    """Whether an earlier attempt failed: without this every submit would try again."""
     return file.with_suffix(".tried").exists()
 
 
 def _clear(file: Path) -> None:
-    """Remove the archives of installations that are gone: each is as large as a release."""
+    """Remove archives of installations that no longer exist: each is as large as a release."""
     for note in file.parent.glob("classes-*.tried"):
         if not Path(note.read_text()).exists():
             note.with_suffix(".jsa").unlink(missing_ok=True)
             note.unlink()
 
 
-def _file(runtime: Runtime) -> Path:
-    """The archive of this PySpark, at this place, and this build of Java."""
+def _file(runtime: SparkRuntime) -> Path:
+    """The archive for this PySpark installation and this build of Java."""
     jvm = (runtime.java_home / "lib" / "server" / "libjvm.so").stat()
     jars = (runtime.spark_home / "jars").stat()
-    fits = f"{runtime.spark_home} {jars.st_mtime_ns} {runtime.java_home} {jvm.st_mtime_ns} {jvm.st_size}"
-    return paths.cache() / "spark" / VERSION / f"classes-{sha256(fits.encode()).hexdigest()[:12]}.jsa"
+    identity = f"{runtime.spark_home} {jars.st_mtime_ns} {runtime.java_home} {jvm.st_mtime_ns} {jvm.st_size}"
+    return paths.cache() / "spark" / VERSION / f"classes-{sha256(identity.encode()).hexdigest()[:12]}.jsa"

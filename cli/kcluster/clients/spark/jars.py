@@ -1,4 +1,4 @@
-"""Which jars Spark needs beside its own: exact versions, pinned by their SHA-256."""
+"""The jars that Spark needs besides its own: exact versions, pinned by SHA-256."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class SparkJar:
     artifact: str
     version: str
     sha256: str
-    """Empty where only the repository can say it."""
+    """Empty when the checksum is not known in advance."""
 
     @property
     def coordinates(self) -> str:
-        """As Maven spells it."""
+        """The Maven coordinates."""
         return f"{self.group}:{self.artifact}:{self.version}"
 
     @property
     def file(self) -> str:
-        """The file's name."""
+        """The file name."""
         return f"{self.artifact}-{self.version}.jar"
 
 
@@ -35,12 +35,12 @@ class Bundle:
     """Jars that belong together."""
 
     purpose: str
-    """What Spark does with them, as the end of a sentence that begins with: the jars with which Spark ..."""
+    """What they are for, to complete: the jars with which Spark ..."""
     fixed: tuple[SparkJar, ...]
     either: tuple[SparkJar, ...] = ()
-    """The first of these that the repository has is taken: not every repository has the one of Spark's own version."""
+    """Alternatives: the first that the repository has is used; not every one has the jar of Spark's own version."""
     instead: str = ""
-    """What a job's file can say to do without them."""
+    """The setting in the job's file that avoids them."""
 
 
 KAFKA = Bundle(
@@ -88,7 +88,7 @@ DELTA = Bundle(
             "io.delta", "delta-storage", "4.2.0", "2d84df76551f2b3cd27b120abec67ccbba324cea6ec45eb659edcc54234f99f3"
         ),
     ),
-    instead="say sink: {format: parquet} in the job's file",
+    instead="set sink: {format: parquet} in the job's file",
 )
 ICEBERG = Bundle(
     "writes Iceberg",
@@ -100,7 +100,7 @@ ICEBERG = Bundle(
             "d6ea6c5d099288daeb7d5a92061bd3d7d8f296492632b42378e5f2f0e3066242",
         ),
     ),
-    instead="say sink: {format: parquet} in the job's file",
+    instead="set sink: {format: parquet} in the job's file",
 )
 AVRO = Bundle(
     "reads Avro",
@@ -114,14 +114,14 @@ AVRO = Bundle(
             "6a19d90bc3b6e88d8db0fa36a19273aa10fea2dbd7a62bb60e4cedd73051b32d",
         ),
     ),
-    instead="say format: {kind: raw} in the job's file, which keeps the bytes",
+    instead="set format: {kind: raw} in the job's file, which keeps the bytes",
 )
 
 
-def needed(asked: Mapping[str, Any]) -> Iterator[Bundle]:
-    """What a job with these settings needs besides the jars for Kafka."""
-    if asked.get("format", {}).get("kind") == "avro":
+def needed_bundles(settings: Mapping[str, Any]) -> Iterator[Bundle]:
+    """The bundles that a job with these settings needs besides Kafka's."""
+    if settings.get("format", {}).get("kind") == "avro":
         yield AVRO
     sinks = {"delta": DELTA, "iceberg": ICEBERG}
-    if (form := asked.get("sink", {}).get("format")) in sinks:
+    if (form := settings.get("sink", {}).get("format")) in sinks:
         yield sinks[form]

@@ -1,4 +1,4 @@
-"""What a Spark master says of itself and of its workers on its web page."""
+"""The state of a Spark master and its workers, from its web page."""
 
 from __future__ import annotations
 
@@ -15,50 +15,52 @@ _WITHIN = 4.0
 
 
 @dataclass(frozen=True)
-class Room:
-    """What a worker that lives has for executors, and what of it nobody uses."""
+class WorkerResources:
+    """Total and free resources of a live worker."""
 
     cores: int
     free_cores: int
     memory: int
-    """MiB, as is what is free of it."""
+    """MiB, like free_memory."""
     free_memory: int
 
 
 @dataclass(frozen=True)
 class MasterState:
-    """A master, and the workers that it knows when it leads."""
+    """The state of a master; only the leader knows workers."""
 
     status: str
     """"ALIVE" when it leads, "STANDBY" when another does, "RECOVERING" in between."""
     workers: Mapping[tuple[str, int], str] = field(default_factory=dict)
-    """The state of each worker, by its address and port; one that came back is there twice, and then it is ALIVE."""
-    rooms: Sequence[Room] = ()
-    """What each worker has that is ALIVE."""
+    """State by address and port of each worker; a worker that registered again is ALIVE."""
+    resources: Sequence[WorkerResources] = ()
+    """The resources of each worker that is ALIVE."""
     cores: Mapping[str, int] = field(default_factory=dict)
-    """How many cores each job has now, by its name."""
+    """The cores of each running job by name."""
 
     @property
     def leads(self) -> bool:
-        """Whether it shares out the work."""
+        """Whether it is the leader."""
         return self.status == "ALIVE"
 
 
-def state(host: str, web_port: int) -> MasterState:
-    """What the master at this address says."""
+def master_state(host: str, web_port: int) -> MasterState:
+    """The state of the master at this address; UnreachableError when it does not answer within 4 s."""
     try:
-        # Never through a proxy: the masters are as near as the brokers are.
+        # Never through a proxy: masters are in the same network as the brokers.
         with build_opener(ProxyHandler({})).open(f"http://{host}:{web_port}/json/", timeout=_WITHIN) as answer:
-            told = json.load(answer)
+            answer = json.load(answer)
         workers: dict[tuple[str, int], str] = {}
-        for one in told["workers"]:
+        for one in answer["workers"]:
             if workers.get(at := (one["host"], one["port"])) != "ALIVE":
                 workers[at] = one["state"]
-        rooms = [_room(one) for one in told["workers"] if one["state"] == "ALIVE"]
-        return MasterState(told["status"], workers, rooms, {one["name"]: one["cores"] for one in told["activeapps"]})
+        resources = [_resources(one) for one in answer["workers"] if one["state"] == "ALIVE"]
+        return MasterState(
+            answer["status"], workers, resources, {one["name"]: one["cores"] for one in answer["activeapps"]}
+        )
     except (OSError, HTTPException, ValueError, KeyError, TypeError) as problem:
         raise UnreachableError(f"no Spark master answers at {host}:{web_port}: {problem}") from problem
 
 
-def _room(told: Mapping[str, Any]) -> Room:
-    return Room(told["cores"], told["coresfree"], told["memory"], told["memoryfree"])
+def _resources(answer: Mapping[str, Any]) -> WorkerResources:
+    return WorkerResources(answer["cores"], answer["coresfree"], answer["memory"], answer["memoryfree"])

@@ -1,4 +1,4 @@
-"""The PySpark of this Python: which version, and where; found without importing it."""
+"""The PySpark of this Python: version and location, without importing it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from kcluster.clients import java
 from kcluster.errors import RefusedError
 
 VERSION = "4.1.3"
-"""The one version the jobs and their jars are made for."""
+"""The only version that jobs and jars support."""
 JAVA = 17
-"""The oldest Java that Spark 4 runs on."""
+"""The oldest Java for Spark 4."""
 
 INSTALL = "pip install 'kcluster[spark]'"
 
 
 @dataclass(frozen=True)
-class Runtime:
-    """What it takes to start Spark on this machine."""
+class SparkRuntime:
+    """The installation with which Spark starts on this machine."""
 
     spark_home: Path
     java_home: Path
@@ -28,25 +28,25 @@ class Runtime:
 
     @property
     def submit(self) -> Path:
-        """The script that starts a job."""
+        """spark-submit."""
         return self.spark_home / "bin" / "spark-submit"
 
 
-def require() -> Runtime:
-    """The PySpark and the Java of this machine, or an error that says what to install."""
-    return Runtime(home(), java.require(JAVA, f"Spark {VERSION}").home, Path(sys.executable))
+def require() -> SparkRuntime:
+    """PySpark and Java of this machine; RefusedError says what to install."""
+    return SparkRuntime(home(), java.require(JAVA, f"Spark {VERSION}").home, Path(sys.executable))
 
 
 def home() -> Path:
-    """Where the PySpark of this Python is, or an error that says how to install it."""
-    found = util.find_spec("pyspark")
-    if found is None or not found.submodule_search_locations:
+    """The folder of this Python's PySpark; RefusedError when it is missing or of another version."""
+    spec = util.find_spec("pyspark")
+    if spec is None or not spec.submodule_search_locations:
         raise RefusedError(
-            "PySpark is not installed: Spark needs it, every other command works without",
-            details=f"looked for by {sys.executable}",
+            "PySpark is not installed (only Spark needs it; other commands work without)",
+            details=f"Python: {sys.executable}",
             resolution=INSTALL,
         )
     version = metadata.version("pyspark")
     if version != VERSION:
         raise RefusedError(f"PySpark {version} is installed, and kcluster needs {VERSION}", resolution=INSTALL)
-    return Path(found.submodule_search_locations[0])
+    return Path(spec.submodule_search_locations[0])

@@ -1,4 +1,4 @@
-"""The line that runs a job: spark-submit for most, plain Python for a job that needs no Spark."""
+"""The command that runs a job: spark-submit, or plain Python for a job without Spark."""
 
 from __future__ import annotations
 
@@ -13,125 +13,134 @@ from urllib.parse import urlsplit
 
 from kcluster import paths
 from kcluster.clients.spark import driver_class_archive
-from kcluster.clients.spark.runtime import Runtime
+from kcluster.clients.spark.runtime import SparkRuntime
 from kcluster.errors import UnreachableError
 
 LOGGING = Path(__file__).parent / "log4j2.properties"
-"""Warnings and errors into the log, and nothing of what Spark tells all day."""
+"""Log configuration: warnings and errors only."""
 PROPERTIES = "spark.properties"
-"""The file beside a job's settings with Spark's own: values there are in no process list."""
+"""The file in the job directory with Spark properties, which keeps values out of process lists."""
 UMASK = "002"
-"""Who is in the group of a folder writes what is in it: executors run as another user than the driver."""
+"""Group write permission: executors run as another user than the driver."""
 
 _JVM = "spark.driver.extraJavaOptions"
-"""Ours are the log, the archive of classes, and the collector that takes the least of the cores: nobody waits for a
-pause of a batch."""
+"""kcluster adds the log configuration, the class archive, and the garbage collector with the least CPU time: pauses
+do not matter in batches."""
 
 _PAGE = {"spark.ui.killEnabled": "false"}
-"""The driver's page asks for no password, so it shows and does nothing, unless a job's file says otherwise."""
+"""The driver's web page has no password, so it is read-only unless a job's file enables more."""
 
 
 @dataclass(frozen=True)
 class SubmitCommand:
-    """A command with what it needs in its environment; it holds no secrets: those are in files of the job's folder."""
+    """A command with its environment; without secrets, which are in files of the job directory."""
 
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
     umask: str = ""
-    """Empty: that of whoever starts it."""
+    """Empty: the umask of the caller."""
 
     def __str__(self) -> str:
-        """Ready to paste into a shell."""
-        words = ["env", *(f"{key}={value}" for key, value in self.environment.items()), *self.command]
-        return f"umask {self.umask}; {shlex.join(words)}" if self.umask else shlex.join(words)
+        """The command for a shell."""
+        arguments = ["env", *(f"{key}={value}" for key, value in self.environment.items()), *self.command]
+        return f"umask {self.umask}; {shlex.join(arguments)}" if self.umask else shlex.join(arguments)
 
     @property
     def process(self) -> Sequence[str]:
-        """The words of the process that runs it."""
+        """The argument list of the process."""
         return (
             ["/bin/sh", "-c", f'umask {self.umask} && exec "$@"', "sh", *self.command] if self.umask else self.command
         )
 
     def with_options(self, *more: str) -> SubmitCommand:
-        """The same with more words at its end."""
+        """The same command with further arguments."""
         return replace(self, command=[*self.command, *more])
 
 
-def local(master: str) -> bool:
-    """Whether this master means this machine alone."""
+def is_local(master: str) -> bool:
+    """Whether this master is this machine only."""
     return master.startswith("local")
 
 
-def standalone(master: str) -> bool:
-    """Whether this master is Spark's own, as the inventory's is."""
+def is_standalone(master: str) -> bool:
+    """Whether this master is a Spark standalone cluster, as the inventory's is."""
     return master.startswith("spark://")
 
 
-def program() -> Path:
-    """The way into every job."""
+def entry_point() -> Path:
+    """The entry point of every job."""
     return paths.project() / "spark_jobs" / "run.py"
 
 
-def plain(folder: Path, bootstrap: str) -> SubmitCommand:
-    """The line of a job that needs no Spark."""
-    return SubmitCommand([sys.executable, *_wish(folder, bootstrap)])
+def plain_command(folder: Path, bootstrap: str) -> SubmitCommand:
+    """The command of a job without Spark."""
+    return SubmitCommand([sys.executable, *_job_arguments(folder, bootstrap)])
 
 
-def submit(
-    runtime: Runtime, jars: Sequence[Path], master: str, folder: Path, bootstrap: str, *, there: Sequence[Path] = ()
+def spark_command(
+    runtime: SparkRuntime,
+    jars: Sequence[Path],
+    master: str,
+    folder: Path,
+    bootstrap: str,
+    *,
+    on_hosts: Sequence[Path] = (),
 ) -> SubmitCommand:
-    """The line of a job that runs on Spark; `there` are jars that its hosts have, and only the driver does not."""
+    """The command of a job on Spark; `on_hosts` are jars that executors have and only the driver needs.
+
+    UnreachableError when there is no route to a standalone master.
+    """
     environment = {"SPARK_HOME": str(runtime.spark_home), "JAVA_HOME": str(runtime.java_home)}
-    environment |= _surroundings(runtime, master)
+    environment |= _environment(runtime, master)
     options = ["--master", master, "--name", folder.name]
-    if there:
-        # Behind Spark's own: in front of them the archive of classes would not fit any more.
-        environment["SPARK_DIST_CLASSPATH"] = ":".join(map(str, there))
+    if on_hosts:
+        # After Spark's own jars: before them they would invalidate the class archive.
+        environment["SPARK_DIST_CLASSPATH"] = ":".join(map(str, on_hosts))
     if jars:
         options += ["--jars", ",".join(map(str, jars))]
     options += ["--properties-file", str(folder / PROPERTIES), "--load-spark-defaults"]
-    command = [str(runtime.submit), *options, *_wish(folder, bootstrap)]
-    return SubmitCommand(command, environment, UMASK if standalone(master) else "")
+    command = [str(runtime.submit), *options, *_job_arguments(folder, bootstrap)]
+    return SubmitCommand(command, environment, UMASK if is_standalone(master) else "")
 
 
-def _surroundings(runtime: Runtime, master: str) -> dict[str, str]:
-    """Which Python, and the address of the driver; without it Spark asks the name service, which may know none."""
-    if local(master):
+def _environment(runtime: SparkRuntime, master: str) -> dict[str, str]:
+    """Python and the driver's address, which Spark would otherwise look up by name."""
+    if is_local(master):
         return {"PYSPARK_PYTHON": str(runtime.python), "SPARK_LOCAL_IP": "127.0.0.1"}
     python = {"PYSPARK_DRIVER_PYTHON": str(runtime.python)}
-    if not standalone(master):
+    if not is_standalone(master):
         return python
     address = _address(master)
-    # As its name too: executors call the driver by it, and may not know what this machine's name service knows.
+    # Also as the host name: executors may not be able to resolve this machine's name.
     return {**python, "SPARK_LOCAL_IP": address, "SPARK_LOCAL_HOSTNAME": address}
 
 
 def _address(master: str) -> str:
-    """The address of this machine on its way to a master; nothing is sent to find it."""
+    """The local address of the route to a master; sends nothing."""
     first = urlsplit(master.partition(",")[0])
     try:
         ((family, _, _, _, there), *_) = socket.getaddrinfo(first.hostname, first.port or 7077, type=socket.SOCK_DGRAM)
-        with socket.socket(family, socket.SOCK_DGRAM) as way:
-            way.connect(there)
-            return str(way.getsockname()[0])
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect(there)
+            return str(probe.getsockname()[0])
     except (OSError, ValueError) as problem:
-        raise UnreachableError(f"there is no way to the master {first.netloc}: {problem}") from problem
+        raise UnreachableError(f"no route to the Spark master {first.netloc}: {problem}") from problem
 
 
-def properties(runtime: Runtime | None, settings: Mapping[str, str]) -> str:
-    """Spark's own settings as its file of properties; the driver's JVM is not there yet when Python could set them."""
-    theirs = settings.get(_JVM, "")
-    collector = "" if re.search(r"-XX:\+Use\w+GC", theirs) else "-XX:+UseParallelGC"  # Java refuses two
+def properties_file(runtime: SparkRuntime | None, settings: Mapping[str, str]) -> str:
+    """The content of the Spark properties file; needed because Python starts too late to set driver options."""
+    requested = settings.get(_JVM, "")
+    collector = "" if re.search(r"-XX:\+Use\w+GC", requested) else "-XX:+UseParallelGC"  # Java refuses two collectors
     logging = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
-    classes = driver_class_archive.options(runtime, theirs) if runtime else ""
-    every = {**_PAGE, **settings, _JVM: " ".join(filter(None, (logging, collector, classes, theirs)))}
-    return "".join(f"{key} {_escaped(value)}\n" for key, value in every.items())
+    classes = driver_class_archive.options(runtime, requested) if runtime else ""
+    properties = {**_PAGE, **settings, _JVM: " ".join(filter(None, (logging, collector, classes, requested)))}
+    return "".join(f"{key} {_escaped(value)}\n" for key, value in properties.items())
 
 
 def _escaped(value: str) -> str:
-    """A value as Java reads it back."""
+    """A value escaped for a Java properties file."""
     return value.replace("\\", "\\\\").replace("\n", "\\n")
 
 
-def _wish(folder: Path, bootstrap: str) -> list[str]:
-    return [str(program()), str(folder / "job.json"), "--bootstrap", bootstrap, "--folder", str(folder)]
+def _job_arguments(folder: Path, bootstrap: str) -> list[str]:
+    return [str(entry_point()), str(folder / "job.json"), "--bootstrap", bootstrap, "--folder", str(folder)]

@@ -1,1 +1,1 @@
-"""`job`: the PySpark jobs; each verb is a module, and what they share stands beside them."""
+"""`job`: the verbs of PySpark jobs, a module each; shared parts are in `kcluster.jobs`."""

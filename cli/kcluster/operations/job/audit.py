@@ -1,4 +1,4 @@
-"""`job audit`: whether each offset that a job read became a row or a dead letter, and none twice."""
+"""`job audit`: whether each record that a job read is exactly one row or dead letter."""
 
 from __future__ import annotations
 
@@ -14,94 +14,94 @@ from kcluster.clients import processes
 from kcluster.clients.spark import connector, runtime, submit_command
 from kcluster.errors import ExitCode, RefusedError, SparkError
 from kcluster.jobs import registry
-from kcluster.jobs.following import telling
+from kcluster.jobs.following import cause_in_log
 from kcluster.jobs.registry import Job
-from kcluster.results import Block, Cell, Grid, Progress, Result, Tone
+from kcluster.results import Block, Cell, Grid, Progress, Result, Tone, counted
 
-_LOOK = 0.05
-_STARVED, _PATIENCE = "Initial job has not accepted any resources", 3
-"""What Spark writes every 15 s while it has no executor, and how often until we believe it."""
+_POLL = 0.05
+_NO_EXECUTOR, _REPORTS = "Initial job has not accepted any resources", 3
+"""Spark's warning without an executor, every 15 s, and after how many of them the audit gives up."""
 
 
 @dataclass(frozen=True)
-class Audit(Result):
-    """What the job read against what there is of it."""
+class JobAudit(Result):
+    """The audit of one job."""
 
     name: str
-    found: Mapping[str, Any]
+    result: Mapping[str, Any]
 
     @property
     def exit_code(self) -> ExitCode:
-        """NO when the sums differ."""
-        return ExitCode.DONE if self.found["ok"] else ExitCode.NO
+        """NO when records are missing or duplicated."""
+        return ExitCode.DONE if self.result["ok"] else ExitCode.NO
 
     def data(self) -> Any:
-        """As the job told it."""
-        return {"name": self.name, **self.found}
+        """The name and the content of audit.json."""
+        return {"name": self.name, **self.result}
 
     def view(self) -> Iterable[Block]:
-        """A row for each partition, then the verdict."""
-        parts = self.found["partitions"]
+        """A row for each partition, then the result."""
+        parts = self.result["partitions"]
         columns = ("TOPIC", "PARTITION", "FROM", "TO", "READ", "ROWS", "DEAD", "MISSING", "DUPLICATES")
         yield Grid(columns, [_row(part) for part in parts])
         read, rows, dead = (sum(part[what] for part in parts) for what in ("read", "rows", "dead"))
-        sums = f"{read:,} records read, {rows:,} rows, {dead:,} dead letters"
-        if expired := self.found.get("expired"):  # an audit of before did not tell
-            sums += f" and {expired:,} that their topic no longer keeps"
-        if self.found["ok"]:
-            yield Cell(f"{self.name}: {sums}: all accounted for, none twice", Tone.GOOD)
+        sums = f"{counted(read, 'record')} read, {counted(rows, 'row')}, {counted(dead, 'dead letter')}"
+        if expired := self.result.get("expired"):  # missing in older files
+            sums += f", {counted(expired, 'expired dead letter')}"
+        if self.result["ok"]:
+            yield Cell(f"audit of {self.name} passed: {sums}, 0 missing, 0 duplicates", Tone.GOOD)
         else:
-            yield Cell(f"{self.name}: {sums}: {self.found.get('cause') or 'they do not balance'}", Tone.BAD)
+            yield Cell(f"audit of {self.name} failed: {sums}: {self.result.get('cause') or 'sums differ'}", Tone.BAD)
 
 
-def audit(name: str, progress: Progress) -> Audit:
-    """Run the audit of a job with the master and the brokers it was submitted with."""
+def audit(name: str, progress: Progress) -> JobAudit:
+    """Run the audit of a job with the master and brokers of its submit; blocks; SparkError when it cannot finish."""
     job = registry.pick(name)
     if not job.record.sink:
-        raise RefusedError(f"{job.name} has no sink to audit", resolution="jobs with a sink: ingest")
+        raise RefusedError(f"{job.name} has no sink to audit", resolution="only ingest jobs can be audited")
     if not any(job.folder.glob("job.json")):
-        raise RefusedError(f"the settings of {job.name} are gone", resolution=f"submit {job.record.job} again")
+        raise RefusedError(f"{job.folder}/job.json is missing", resolution=f"submit {job.record.job} again")
     answer = job.folder / "audit.json"
     answer.unlink(missing_ok=True)
-    progress(f"counting what {job.name} read and wrote")
+    progress(f"auditing {job.name}: counting rows and dead letters")
     log = _run(job, progress)
-    found = json.loads(answer.read_text()) if answer.exists() else {"advice": "", "cause": telling(log)}
-    if "advice" in found:  # nobody could tell
+    result = json.loads(answer.read_text()) if answer.exists() else {"advice": "", "cause": cause_in_log(log)}
+    if "advice" in result:  # the audit itself failed
         raise SparkError(
-            f"the audit of {job.name} failed: {found['cause']}",
+            f"the audit of {job.name} failed: {result['cause']}",
             details=f"log: {log}",
-            resolution=found["advice"] or f"see the log: {log}",
+            resolution=result["advice"] or f"see the log: {log}",
         )
-    return Audit(job.name, found)
+    return JobAudit(job.name, result)
 
 
 def _run(job: Job, progress: Progress) -> Path:
-    """Run it to its end; its log."""
+    """Run the audit as a process to its end; returns its log."""
     record, spark, log = job.record, runtime.require(), job.folder / "audit.log"
-    asked = json.loads((job.folder / "job.json").read_text())
-    jars = [*connector.jars(progress), *connector.extra(progress, asked)]
-    run = submit_command.submit(spark, jars, record.master, job.folder, record.bootstrap)
+    settings = json.loads((job.folder / "job.json").read_text())
+    jars = [*connector.kafka_jars(progress), *connector.extra_jars(progress, settings)]
+    run = submit_command.spark_command(spark, jars, record.master, job.folder, record.bootstrap)
     mark = f"{job.folder}/audit"
-    environment = {**os.environ, **run.environment, registry.MARK: mark}
+    environment = {**os.environ, **run.environment, registry.ENVIRONMENT_MARK: mark}
     command = run.with_options("--audit").command
     process = processes.start(command, environment=environment, directory=job.folder, output=log)
     try:
         while processes.alive(process):
-            fed(job, log)
-            time.sleep(_LOOK)
+            require_executor(job, log)
+            time.sleep(_POLL)
     finally:
-        for left in processes.session(process, f"{registry.MARK}={mark}"):
-            processes.end(left)
+        for process_left in processes.session(process, f"{registry.ENVIRONMENT_MARK}={mark}"):
+            processes.end(process_left)
     return log
 
 
-def fed(job: Job, log: Path) -> None:
-    """Give up when Spark said for a while that nobody takes the work: it would say so for ever."""
-    if log.exists() and log.read_text(errors="replace").count(_STARVED) >= _PATIENCE:
+def require_executor(job: Job, log: Path) -> None:
+    """Raise SparkError when Spark has reported several times that it has no executor."""
+    if log.exists() and log.read_text(errors="replace").count(_NO_EXECUTOR) >= _REPORTS:
         raise SparkError(
             f"{job.record.master} has no executor for the audit of {job.name}",
             details=f"log: {log}",
-            resolution="stop a job that takes much, or wait until one has ended: the audit takes a share as a job does",
+            resolution="stop a job or wait until one has ended: the audit needs as many resources as its job",
         )
 
 

@@ -1,4 +1,4 @@
-"""`job logs`: what Spark and the job wrote."""
+"""`job logs`: the output of Spark and the job."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ from kcluster.jobs.registry import Job
 from kcluster.local.node_log import size, tail
 from kcluster.results import Block, Result
 
-_LOOK = 0.1
+_POLL = 0.1
 
 
 @dataclass(frozen=True)
-class Log(Result):
+class JobLog(Result):
     """The last lines of a job's log."""
 
     job: Job
     lines: Sequence[str]
-    coming: Iterator[str] | None = field(default=None, repr=False)
-    """Lines that are written from now on, until the job ends."""
+    new_lines: Iterator[str] | None = field(default=None, repr=False)
+    """Lines written from now on, until the job ends."""
 
     def data(self) -> Any:
-        """The lines that are there, and the file they are from."""
+        """The last lines, and the file."""
         return {"log": str(self.job.log), "lines": list(self.lines)}
 
     def view(self) -> Iterable[Block]:
-        """The lines that are there, then those that come."""
+        """The last lines, then new ones."""
         yield from self.lines
-        yield from self.coming or ()
+        yield from self.new_lines or ()
 
 
-def logs(name: str, lines: int, *, follow: bool) -> Log:
-    """The last lines of a job's log; with `follow` also those that come."""
+def logs(name: str, lines: int, *, follow: bool) -> JobLog:
+    """The last lines of a job's log, with `follow` also new ones; RefusedError for an unknown job."""
     job = registry.pick(name)
     end = size(job.log)
-    return Log(job, tail(job.log, lines, until=end), _coming(job, end) if follow else None)
+    return JobLog(job, tail(job.log, lines, until=end), _new_lines(job, end) if follow else None)
 
 
-def _coming(job: Job, end: int) -> Iterator[str]:
-    """Whatever is written after this size, until the process is gone."""
+def _new_lines(job: Job, end: int) -> Iterator[str]:
+    """Lines written after an offset, until the process is gone; blocks between them."""
     with job.log.open(errors="replace") as file:
         file.seek(end)
-        alive, begun = True, ""
+        alive, partial = True, ""
         while alive:
-            alive = job.alive  # before reading, so that the last words are not missed
+            alive = job.alive  # before reading, so that the last lines are not missed
             while text := file.readline():
-                begun += text
-                if begun.endswith("\n"):
-                    yield begun.rstrip("\n")
-                    begun = ""
+                partial += text
+                if partial.endswith("\n"):
+                    yield partial.rstrip("\n")
+                    partial = ""
             if alive:
-                time.sleep(_LOOK)
+                time.sleep(_POLL)

@@ -1,4 +1,4 @@
-"""`job list` and `job status`: from files alone, so that they answer at once."""
+"""`job list` and `job status`: from files only, so that they answer at once."""
 
 from __future__ import annotations
 
@@ -15,88 +15,88 @@ from kcluster.results import Block, Cell, Grid, Result, Tone
 
 @dataclass(frozen=True)
 class JobList(Result):
-    """The jobs there are to run, and those that were submitted on this machine."""
+    """The known jobs, and those submitted on this machine."""
 
     known: Mapping[str, str]
-    seen: Sequence[JobView]
+    submitted: Sequence[JobView]
 
     def data(self) -> Any:
-        """Both, for machines."""
-        return {"jobs": dict(self.known), "submitted": [each.data() for each in self.seen]}
+        """Known and submitted jobs."""
+        return {"jobs": dict(self.known), "submitted": [each.data() for each in self.submitted]}
 
     def view(self) -> Iterable[Block]:
         """Two tables."""
         if self.known:
             yield Grid(("JOB", "WHAT IT DOES"), [list(pair) for pair in self.known.items()])
             yield ""
-        if not self.seen:
-            yield "no job was submitted on this machine: kcluster job submit --help"
+        if not self.submitted:
+            yield "no job was submitted on this machine; see kcluster job submit --help"
         columns = ("NAME", "JOB", "STATE", "CLUSTER", "MASTER", "LAST BATCH", "RATE", "LAG", "DEAD")
-        yield Grid(columns, [_row(each) for each in self.seen])
+        yield Grid(columns, [_row(each) for each in self.submitted])
 
 
 @dataclass(frozen=True)
 class JobStatus(Result):
-    """One job in all detail."""
+    """One job in detail."""
 
-    seen: JobView
+    job_view: JobView
 
     def data(self) -> Any:
-        """All of it."""
-        return self.seen.data()
+        """Record, state and last batch."""
+        return self.job_view.data()
 
     def view(self) -> Iterable[Block]:
-        """A line for each fact; what went wrong last, where the eye ends."""
-        seen, record = self.seen, self.seen.job.record
-        yield Cell(f"{record.name}: {seen.state}{_for(seen)}", seen.cell().tone)
+        """A line for each fact; cause and advice last."""
+        view, record = self.job_view, self.job_view.job.record
+        yield Cell(f"{record.name}: {view.state}{_ended_ago(view)}", view.cell().tone)
         facts = {
             "job": record.job,
             "cluster": f"{record.cluster} at {record.bootstrap}",
             "topics": ", ".join(record.topics),
             "master": record.master,
-            "process": str(record.process.pid) if seen.job.alive else "",
-            "web": seen.told.get("web") if seen.state not in ENDED else "",
-            "last batch": batch_line(seen.batch) if seen.batch else "",
+            "process": str(record.process.pid) if view.job.alive else "",
+            "web": view.reported.get("web") if view.state not in ENDED else "",
+            "last batch": batch_line(view.batch) if view.batch else "",
             "sink": record.sink,
             "checkpoint": record.checkpoint,
-            "log": str(seen.job.log),
+            "log": str(view.job.log),
         }
         width = max(map(len, facts))
         yield from (f"  {name:{width}}  {value}" for name, value in facts.items() if value)
-        if seen.cause:
-            yield Cell(f"  {seen.cause}", Tone.BAD)
-        if seen.advice:
-            yield f"  try: {seen.advice}"
+        if view.cause:
+            yield Cell(f"  {view.cause}", Tone.BAD)
+        if view.advice:
+            yield f"  try: {view.advice}"
 
 
-def listing() -> JobList:
-    """The jobs there are, and those of this machine."""
+def list_jobs() -> JobList:
+    """The known jobs, and those submitted on this machine."""
     from kcluster.jobs import registry
 
-    return JobList(job_file.known(), [JobView.of(job) for job in registry.every()])
+    return JobList(job_file.known_jobs(), [JobView.of(job) for job in registry.all_jobs()])
 
 
 def status(name: str | None) -> JobList | JobStatus:
-    """One job, or all that were submitted on this machine."""
+    """One job, or all submitted on this machine; RefusedError for an unknown name."""
     from kcluster.jobs import registry
 
     return (
         JobStatus(JobView.of(registry.pick(name)))
         if name
-        else JobList({}, [JobView.of(job) for job in registry.every()])
+        else JobList({}, [JobView.of(job) for job in registry.all_jobs()])
     )
 
 
-def _row(seen: JobView) -> list[str | Cell]:
-    record, batch = seen.job.record, seen.batch or {}
+def _row(view: JobView) -> list[str | Cell]:
+    record, batch = view.job.record, view.batch or {}
     ago = _ago(time.time() - batch["at"]) if "at" in batch else ""
     numbers = [f"{batch[name]:,.0f}" if name in batch else "" for name in ("rate", "lag", "dead")]
-    return [record.name, record.job, seen.cell(), record.cluster, record.master, ago, *numbers]
+    return [record.name, record.job, view.cell(), record.cluster, record.master, ago, *numbers]
 
 
-def _for(seen: JobView) -> str:
-    at = seen.told.get("at")
-    return f", {_ago(time.time() - at)}" if at and seen.state in ENDED and seen.state is not JobState.DIED else ""
+def _ended_ago(view: JobView) -> str:
+    at = view.reported.get("at")
+    return f", {_ago(time.time() - at)}" if at and view.state in ENDED and view.state is not JobState.DIED else ""
 
 
 def _ago(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""`job validate`: everything that is wrong with a job's file, without Spark."""
+"""`job validate`: all findings in a job file, without Spark."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from kcluster.results import Block, Cell, Result, Tone
 
 
 @dataclass(frozen=True)
-class Valid(Result):
-    """A file a job can run with, and what it means."""
+class ValidJobFile(Result):
+    """A valid job file and its settings."""
 
     file: Path
     settings: Mapping[str, Any]
 
     def data(self) -> Any:
-        """The settings with every default, and without passwords."""
-        return {"file": str(self.file), "valid": True, "settings": client_security.shown(self.settings)}
+        """The settings with every default, without secrets."""
+        return {"file": str(self.file), "valid": True, "settings": client_security.without_secrets(self.settings)}
 
     def view(self) -> Iterable[Block]:
         """One sentence."""
-        told = self.settings
-        topics = ", ".join(told["topics"])
-        yield Cell(f"{self.file} is valid: the job {told['job']}, named {told['name']}, topics {topics}", Tone.GOOD)
+        settings = self.settings
+        topics = ", ".join(settings["topics"])
+        yield Cell(f"{self.file} is valid: job {settings['job']}, name {settings['name']}, topics {topics}", Tone.GOOD)
 
 
-def validate(file: Path) -> Valid:
-    """Check a job's file; what is wrong with it is one error that tells everything."""
-    return Valid(file, settings(file))
+def validate(file: Path) -> ValidJobFile:
+    """Check a job file; UsageError lists all findings."""
+    return ValidJobFile(file, settings(file))

@@ -47,40 +47,40 @@ def repository(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return asked
 
 
-def test_the_provider_of_the_same_version_is_asked_for_first_and_the_older_one_is_said(repository: list[str]) -> None:
+def test_the_provider_of_the_same_version_is_tried_first_and_the_older_one_is_reported(repository: list[str]) -> None:
     said: list[str] = []
-    jars = connector.jars(said.append)
+    jars = connector.kafka_jars(said.append)
     assert repository[3] == SAME.coordinates
     assert jars[-1].name == OLDER.file
-    assert said[-1] == "spark-token-provider-kafka-0-10_2.13 is taken in version 4.0.0"
+    assert said[-1] == "using spark-token-provider-kafka-0-10_2.13 in version 4.0.0"
 
 
 def test_a_provider_of_the_same_version_is_held_to_the_hash_it_came_with(repository: list[str]) -> None:
     repository.append("same")
-    jars = connector.jars(lambda _: None)
+    jars = connector.kafka_jars(lambda _: None)
     assert jars[-1].name == SAME.file
-    assert connector.kept(pinned.KAFKA) == jars
+    assert connector.cached_jars(pinned.KAFKA) == jars
     jars[-1].write_bytes(b"changed")
-    assert connector.kept(pinned.KAFKA) == []
+    assert connector.cached_jars(pinned.KAFKA) == []
 
 
 def test_what_was_fetched_is_used_without_asking_again(repository: list[str]) -> None:
-    first = connector.jars(lambda _: None)
+    first = connector.kafka_jars(lambda _: None)
     asked = list(repository)
-    assert connector.jars(lambda _: None) == first
+    assert connector.kafka_jars(lambda _: None) == first
     assert repository == asked
 
 
 def test_a_jar_that_changed_is_fetched_again(repository: list[str]) -> None:
-    jars = connector.jars(lambda _: None)
+    jars = connector.kafka_jars(lambda _: None)
     jars[0].write_bytes(b"half")
-    assert connector.jars(lambda _: None)[0].read_bytes() == TEXT
+    assert connector.kafka_jars(lambda _: None)[0].read_bytes() == TEXT
 
 
 def test_a_jar_that_is_not_the_pinned_one_is_refused(repository: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pinned, "KAFKA", of_hash(pinned.KAFKA, "0" * 64))
-    with pytest.raises(RefusedError, match="not what they should be"):
-        connector.jars(lambda _: None)
+    with pytest.raises(RefusedError, match="are wrong"):
+        connector.kafka_jars(lambda _: None)
 
 
 def test_another_jar_that_is_missing_is_named(repository: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,14 +88,14 @@ def test_another_jar_that_is_missing_is_named(repository: list[str], monkeypatch
         raise UnreachableError("Maven failed with code 1: Could not find artifact kafka-clients")
 
     monkeypatch.setattr(maven, "copy", copy)
-    with pytest.raises(UnreachableError, match=r"cannot be fetched: .*kafka-clients"):
-        connector.jars(lambda _: None)
+    with pytest.raises(UnreachableError, match=r"cannot be downloaded: .*kafka-clients"):
+        connector.kafka_jars(lambda _: None)
     assert list(connector.folder().iterdir()) == []
 
 
 def names(asked: dict[str, object]) -> list[str]:
     """The jars for a job beyond those for Kafka."""
-    return [file.name for file in connector.extra(lambda _: None, asked)]
+    return [file.name for file in connector.extra_jars(lambda _: None, asked)]
 
 
 def test_a_job_gets_the_jars_that_its_format_and_its_sink_need_and_no_others(repository: list[str]) -> None:
@@ -112,7 +112,7 @@ def test_a_job_gets_the_jars_that_its_format_and_its_sink_need_and_no_others(rep
 def test_a_jar_that_no_repository_has_is_an_error_with_three_ways_out(
     repository: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connector.jars(lambda _: None)
+    connector.kafka_jars(lambda _: None)
     folder = connector.folder()
 
     def copy(coordinates: list[str], *_: object) -> None:
@@ -120,14 +120,14 @@ def test_a_jar_that_no_repository_has_is_an_error_with_three_ways_out(
 
     monkeypatch.setattr(maven, "copy", copy)
     with pytest.raises(UnreachableError) as caught:
-        connector.extra(lambda _: None, {"format": {"kind": "avro"}})
+        connector.extra_jars(lambda _: None, {"format": {"kind": "avro"}})
     assert caught.value.message == (
-        "the jars with which Spark reads Avro cannot be fetched: "
+        "the jars with which Spark reads Avro cannot be downloaded: "
         "Maven failed with code 1: Could not find artifact org.apache.spark:spark-avro_2.13:4.1.1"
     )
     assert caught.value.resolution == (
-        f"repair Maven's settings, or put spark-avro_2.13-4.1.1.jar into {folder}, "
-        "or say format: {kind: raw} in the job's file, which keeps the bytes"
+        f"correct Maven's settings, or copy spark-avro_2.13-4.1.1.jar to {folder}, "
+        "or set format: {kind: raw} in the job's file, which keeps the bytes"
     )
     (folder / "spark-avro_2.13-4.1.1.jar").write_bytes(TEXT)
     assert names({"format": {"kind": "avro"}}) == ["spark-avro_2.13-4.1.1.jar"]

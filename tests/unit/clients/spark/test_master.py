@@ -23,7 +23,7 @@ def page() -> Iterator[Web]:
 
 def asked(page: Web, text: Any) -> MasterState:
     page.files["/json/"] = text if isinstance(text, bytes) else json.dumps(text).encode()
-    return master.state("127.0.0.1", int(page.url.rpartition(":")[2]))
+    return master.master_state("127.0.0.1", int(page.url.rpartition(":")[2]))
 
 
 def told(status: str, *workers: dict[str, Any]) -> dict[str, Any]:
@@ -61,11 +61,11 @@ def test_what_is_no_masters_page_is_no_master(page: Web, garbage: Any) -> None:
         asked(page, garbage)
 
 
-def test_a_page_that_is_not_there_and_nobody_at_all_are_no_master(page: Web) -> None:
+def test_an_error_page_and_a_closed_port_are_not_masters(page: Web) -> None:
     with pytest.raises(UnreachableError, match="404"):
-        master.state("127.0.0.1", int(page.url.rpartition(":")[2]))
+        master.master_state("127.0.0.1", int(page.url.rpartition(":")[2]))
     with pytest.raises(UnreachableError, match="refused"):
-        master.state("127.0.0.1", 1)
+        master.master_state("127.0.0.1", 1)
 
 
 def test_no_proxy_is_asked(page: Web, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,9 +17,9 @@ STARVED = "WARN TaskSchedulerImpl: Initial job has not accepted any resources; c
 
 def test_an_audit_that_gets_no_executor_is_given_up_after_a_while(tmp_path: Path) -> None:
     job, log = Job(tmp_path, RECORD), tmp_path / "audit.log"
-    audit.fed(job, log)
+    audit.require_executor(job, log)
     log.write_text(2 * STARVED)
-    audit.fed(job, log)
+    audit.require_executor(job, log)
     log.write_text(3 * STARVED)
     with pytest.raises(SparkError, match="spark://h1:7077 has no executor for the audit of one"):
-        audit.fed(job, log)
+        audit.require_executor(job, log)

@@ -28,13 +28,13 @@ def test_times_and_numbers_need_no_quotes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("start", ["2026-13-45", "'2026-13-45'"])
-def test_a_date_that_is_none_is_told(tmp_path: Path, start: str) -> None:
+def test_an_invalid_date_is_a_finding(tmp_path: Path, start: str) -> None:
     with pytest.raises(UsageError) as wrong:
         validate(file(tmp_path, f"start: {start}\n"))
     assert "month must be in 1..12" in wrong.value.details
 
 
-def test_passwords_are_shown_to_nobody(tmp_path: Path) -> None:
+def test_passwords_are_not_shown(tmp_path: Path) -> None:
     more = 'kafka: {sasl.jaas.config: "X required password=hush;"}\nspark: {spark.authenticate.secret: hush}\n'
     valid = validate(file(tmp_path, more))
     assert "hush" not in str(valid.data())

@@ -1,4 +1,4 @@
-"""What tests of whole jobs share: topics with their dead letters, and proof that each record is there once."""
+"""What tests of whole jobs share: topics with their dead letters, and checks that each record is there once."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def topic(live: Live, name: str, partitions: int = 4) -> str:
+def create_topics(live: Live, name: str, partitions: int = 4) -> str:
     """A topic, and the one for its dead letters, with three copies each."""
     for each, number in ((name, partitions), (f"{name}.dead-letters", 2)):
         live.run("topic", "create", each, "-p", str(number), "-r", "3", "-n", live.name)
     return name
 
 
-def letters(live: Live, name: str) -> list[tuple[str, str, str]]:
+def dead_letter_origins(live: Live, name: str) -> list[tuple[str, str, str]]:
     """Where the dead letters came from, as a reader of committed records sees them."""
     found = []
     settings = {"bootstrap.servers": live.bootstrap, "group.id": "reader", "enable.partition.eof": True}
@@ -47,16 +47,16 @@ def letters(live: Live, name: str) -> list[tuple[str, str, str]]:
     return found
 
 
-def holds(spark: SparkSession, live: Live, job: Job, name: str, feed: Feed) -> None:
+def assert_each_record_once(spark: SparkSession, live: Live, job: Job, name: str, feed: Feed) -> None:
     """Every good record is a row once, every other a dead letter once; by the feed's numbers, not by offsets."""
     table = spark.read.format(job.settings["sink"].get("format", "parquet")).load(str(job.table))
     numbers = [row["n"] for row in table.select("n").collect()]
     assert sorted(numbers) == list(range(feed.good))
-    dead = letters(live, name)
+    dead = dead_letter_origins(live, name)
     assert (len(dead), len(set(dead))) == (feed.poisonous, feed.poisonous)
 
 
-def balances(job: Job) -> dict[str, Any]:
+def assert_audit_passes(job: Job) -> dict[str, Any]:
     """Its audit, which finds nothing wrong."""
     told = job.audit()
     assert told["ok"], told
