@@ -60,7 +60,7 @@ def logs(
     if name or not inventory or target.cluster.local:
         if journal:
             raise UsageError("a cluster on this machine has no systemd units", resolution="leave out --journal")
-        return operation.logs(local.meant(name, inventory), node, lines, follow=follow)
+        return operation.logs(local.name_of(name, inventory), node, lines, follow=follow)
     from kcluster.clients.ssh import Connections
 
     # Open until the result is shown, for that is when lines are followed.
