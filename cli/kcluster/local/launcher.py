@@ -64,7 +64,7 @@ class Launcher:
         for prepared in nodes:
             jvm, archive = options[prepared.node.name]
             environment = node_files.process_environment(prepared.files, jvm)
-            with processes.undisturbed():  # Ctrl-C must not come between a start and its record
+            with processes.signals_blocked():  # no Ctrl-C between a start and its record
                 process = self._run(
                     prepared, _SCRIPTS[prepared.node.kind], [node_files.config_file(prepared.files)], environment
                 )

@@ -125,7 +125,7 @@ def start_failure(node: Node, log_size: int) -> ApplyError:
     return ApplyError(
         f"{node.name} exited during its start{cause}",
         details="\n".join(lines),
-        resolution=found[0].here if found else f"read its log: {node_log.main_log(node)}",
+        resolution=found[0].local_fix if found else f"read its log: {node_log.main_log(node)}",
     )
 
 

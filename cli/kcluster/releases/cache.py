@@ -82,7 +82,7 @@ def differences(release: Release) -> list[Difference]:
         if name not in found and (observed := sha256(home / name)) != expected:
             found[name] = f"wrong: expected SHA-256 {expected}, observed {observed}"
     present = (name for part in _LAYOUT for name in _files(home, part))
-    found |= {name: "extra: the release does not have it" for name in present if name not in marker.files}
+    found |= {name: "extra: not part of the release" for name in present if name not in marker.files}
     return [Difference(name, found[name]) for name in sorted(found)]
 
 
@@ -125,7 +125,7 @@ def lock(release: Release, progress: Progress) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress(f"another run is fetching {release.directory}; waiting for it")
+            progress(f"another run is fetching {release.directory}: waiting")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -260,7 +260,7 @@ def _started(prepared: Prepared, cluster: str) -> tuple[Job, int]:
     environment = {**os.environ, **prepared.line.environment, registry.MARK: str(folder)}
     if not os.access(prepared.line.command[0], os.X_OK):
         raise UsageError(f"{prepared.line.command[0]} cannot be run", resolution=runtime.INSTALL)
-    with processes.undisturbed():
+    with processes.signals_blocked():
         process = processes.start(prepared.line.process, environment=environment, directory=folder, output=log)
         record = JobRecord(
             job=asked["job"],
