@@ -22,7 +22,7 @@ def files(
     hosts: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[HOST|NODE...]",
+            metavar="HOST",
             autocompletion=complete.nodes,
             help="Hosts or nodes, such as broker1 or broker-1; default: all.",
         ),

@@ -55,7 +55,7 @@ def load(path: Path) -> Loaded:
             f"there is no inventory {path}", resolution=f"check the path, or write a new one: kcluster init {path}"
         )
     try:
-        return Loaded(path, vault.opened(cache.answer(path)))
+        return Loaded(path, vault.decrypted(cache.export(path)))
     except OSError as problem:
         raise InventoryError(
             f"cannot read {problem.filename or path}: {problem.strerror}", resolution="check its permissions: ls -l"
