@@ -87,7 +87,7 @@ def _places(path: Path, inventory: Path) -> Iterator[tuple[Place, int]]:
 
 
 def _subject(parts: tuple[str, ...]) -> str:
-    """Whose variables a file below group_vars/ or host_vars/ holds; empty for a file with hosts."""
+    """The group or host of a file below group_vars/ or host_vars/; empty for a file with hosts."""
     for folder in ("group_vars", "host_vars"):
         if folder in parts[:-1]:
             first = parts[parts.index(folder) + 1]

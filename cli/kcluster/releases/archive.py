@@ -67,7 +67,7 @@ def published(text: str) -> str:
 
 
 def _unpack_one(tar: tarfile.TarFile, member: tarfile.TarInfo, into: Path, top: str, archive: Path) -> None:
-    """Only folders and plain files below the top folder: whatever else an archive holds is not a release."""
+    """Unpack a directory or plain file below the top directory; RefusedError for anything else."""
     first, *rest = member.name.removeprefix("./").split("/")
     if first != top or ".." in rest or not (member.isdir() or member.isfile()):
         raise RefusedError(

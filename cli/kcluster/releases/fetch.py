@@ -91,7 +91,7 @@ def _from_sources(release: Release, progress: Progress, meter: Meter) -> Path:
 
 
 def _from(source: str, release: Release, progress: Progress, meter: Meter) -> Path:
-    from kcluster.releases import sources  # lazily: whoever has the release does not pay for HTTP
+    from kcluster.releases import sources  # lazily: a cached release needs no HTTP
 
     with cache.staging(release) as staged:
         sources.bring(source, sources.FetchRequest(release, staged, progress, meter))

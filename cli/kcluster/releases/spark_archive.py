@@ -1,4 +1,4 @@
-"""Spark as it travels to hosts: what PySpark's wheel holds of it, and the jars with which it reads Kafka."""
+"""The archive of Spark for hosts: files of PySpark's wheel, and the jars of the Kafka connector."""
 
 from __future__ import annotations
 
