@@ -18,11 +18,11 @@ from kcluster.option_types import with_plain_types
 
 COMMANDS = {
     "init": "Write a starter inventory that validates at once.",
-    "validate": "Check an inventory and report every finding at once.",
-    "render": "Show every file as it will land on the hosts, byte for byte; secrets as ********.",
+    "validate": "Check an inventory and report all findings.",
+    "render": "Show every file as it is installed on the hosts; secrets as ********.",
     "release": "List, fetch, verify and bundle Kafka releases.",
-    "up": "Start a cluster on this machine, or repair what is missing of it.",
-    "down": "Stop a cluster on this machine; its data stays.",
+    "up": "Start a cluster on this machine, or its missing nodes.",
+    "down": "Stop a cluster on this machine; keeps its data.",
     "check": "Check that every host is fit for its part of the cluster; exit 4 when one is not.",
     "explain": "Explain a check and how to fix it.",
     "plan": "Show what provision would change on each host, and change nothing.",

@@ -22,7 +22,7 @@ def read_side_by_side() -> None:
 
     def ask(inventory: Path) -> None:
         with suppress(InventoryError):
-            cache.answer(inventory / _hosts(inventory))
+            cache.export(inventory / _hosts(inventory))
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(ask, BAD))

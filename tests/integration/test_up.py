@@ -61,7 +61,7 @@ def test_a_second_up_changes_nothing(own):
     cluster = own(*SMALL)
     before = nodes(cluster)
     done = cluster.run("up", "-n", "own")
-    assert "every node was running" in done.stdout
+    assert "all nodes are running" in done.stdout
     after = nodes(cluster)
     assert [(n["pid"], n["address"]) for n in after.values()] == [(n["pid"], n["address"]) for n in before.values()]
 
@@ -101,7 +101,7 @@ def test_a_remembered_port_that_is_taken_is_named_with_its_holder(own):
     with socket.create_server(("127.0.0.1", port)):
         done = cluster.run("up", "-n", "own", check=False)
     assert done.returncode == 4
-    assert f"port {port} of broker-1 (internal) is held by" in done.stderr
+    assert f"port {port} of broker-1 (internal) is used by" in done.stderr
     assert f"(pid {os.getpid()})" in done.stderr
     assert {node["state"] for node in nodes(cluster).values()} == {"stopped"}
 
@@ -127,7 +127,7 @@ def test_a_node_that_dies_while_it_starts_is_told_at_once_with_its_cause(own):
     begin = time.monotonic()
     done = cluster.run("up", "-n", "own", check=False)
     assert done.returncode == 5
-    assert "broker-1 ended while it started: its data belongs to another cluster" in done.stderr
+    assert "broker-1 exited during its start: its data belongs to another cluster" in done.stderr
     assert "try:" in done.stderr
     assert time.monotonic() - begin < 60
     assert processes_below(cluster.home) == []

@@ -122,7 +122,7 @@ def test_a_vaulted_value_is_opened_and_never_kept(hosts: Path, monkeypatch: pyte
     from kcluster.inventory import vault
 
     vault._decrypt.cache_clear()
-    with pytest.raises(InventoryError, match="cannot be opened") as caught:
+    with pytest.raises(InventoryError, match="cannot be decrypted") as caught:
         inventory.read(hosts)
     assert "ANSIBLE_VAULT_PASSWORD_FILE" in caught.value.resolution
 

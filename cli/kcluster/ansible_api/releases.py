@@ -15,7 +15,11 @@ __all__ = ["Tarball", "forget", "made", "receiver", "turn"]
 def made(part: Part, progress: Progress) -> Tarball:
     """The release of a part in one file, fetched and put together if need be; raises KclusterError."""
     release = part.release
-    return spark_archive.spark_tarball(release, progress) if isinstance(release, SparkRelease) else tarball(release, progress)
+    return (
+        spark_archive.spark_tarball(release, progress)
+        if isinstance(release, SparkRelease)
+        else tarball(release, progress)
+    )
 
 
 def receiver(tar: Tarball, install_dir: str, name: str) -> bytes:

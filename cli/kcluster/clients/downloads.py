@@ -1,4 +1,4 @@
-"""The door to HTTP: downloads that go on where they stopped."""
+"""HTTP downloads that resume where they stopped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kcluster.errors import UnreachableError
 from kcluster.results import Meter
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What the operating system says when a file cannot grow."""
+"""The error numbers of a full disk or quota."""
 
 _CHUNK = 1 << 18
 _ANSWER_WITHIN = 15.0
@@ -21,7 +21,7 @@ _ATTEMPTS = 3
 
 
 def text(url: str) -> str | None:
-    """A small text, or None when the server says that there is none."""
+    """The text at a URL, 64 KiB at most; None for 404 and 410, UnreachableError for any other failure."""
     try:
         with _open(url) as response:
             return response.read(1 << 16).decode("utf-8", "replace")
@@ -35,11 +35,11 @@ def text(url: str) -> str | None:
 
 
 def download(url: str, part: Path, meter: Meter) -> None:
-    """Bring the whole file into `part`, going on after the bytes that are already there."""
+    """Download a file to `part`, resuming after the bytes already there; UnreachableError when that fails."""
     for attempt in range(1, _ATTEMPTS + 1):
         before = _size(part)
         try:
-            return _go_on(url, part, meter)
+            return _resume(url, part, meter)
         except HTTPError as problem:
             problem.close()
             raise _unreachable(url, problem) from problem
@@ -51,18 +51,18 @@ def download(url: str, part: Path, meter: Meter) -> None:
     return None
 
 
-def _go_on(url: str, part: Path, meter: Meter) -> None:
+def _resume(url: str, part: Path, meter: Meter) -> None:
     start = _size(part)
     try:
         response = _open(url, start)
     except HTTPError as problem:
         if problem.code == 416 and start:
             problem.close()
-            return  # there is nothing after what we have; whether it is right, its hash decides
+            return  # `part` is complete; its hash is checked later
         raise
     with response:
         if response.status != 206:
-            start = 0  # the server does not know about ranges and sends everything
+            start = 0  # the server ignores ranges and sends the whole file
         length = response.headers["Content-Length"]
         _write(response, part, start, start + int(length) if length else None, meter)
 

@@ -1,4 +1,4 @@
-"""The door to Maven: copies jars of exact versions out of the repositories that the user's Maven is set up for."""
+"""Copies jars of exact versions with the user's Maven and its repositories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kcluster.errors import UnreachableError
 from kcluster.results import Meter
 
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies"
-"""Named in full, so that a repository that is not reachable is not asked for the newest plugin."""
+"""With its version, so that Maven does not ask a repository for the newest plugin."""
 
 _DEPENDENCY = (
     "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version><exclusions><exclusion>"
@@ -24,7 +24,7 @@ _DEPENDENCY = (
 
 
 def pom(coordinates: Sequence[str]) -> str:
-    """A project whose dependencies are exactly these `group:artifact:version`, with nothing transitive."""
+    """A POM with exactly these `group:artifact:version` as dependencies, none of them transitive."""
     dependencies = [_DEPENDENCY.format(*map(escape, one.split(":"))) for one in coordinates]
     return "\n".join(
         [
@@ -37,7 +37,7 @@ def pom(coordinates: Sequence[str]) -> str:
 
 
 def command(project: Path, into: Path) -> list[str]:
-    """The Maven call: batch mode, a wrong checksum is an error, and no answer is one after a minute."""
+    """The Maven command: batch mode, strict checksums, one minute until a request times out."""
     return [
         "mvn",
         "--batch-mode",
@@ -53,7 +53,7 @@ def command(project: Path, into: Path) -> list[str]:
 
 
 def copy(coordinates: Sequence[str], project: Path, into: Path, meter: Meter) -> None:
-    """Copy the jars into a folder; `project` is where the pom is written."""
+    """Copy the jars to a directory, with the POM written to `project`; UnreachableError when Maven fails."""
     if not shutil.which("mvn"):
         raise UnreachableError(
             "Maven is not installed: there is no `mvn`", resolution="install Maven: apt-get install maven"
@@ -71,7 +71,7 @@ def _run(arguments: list[str], jars: int, meter: Meter) -> tuple[int, list[str]]
         assert maven.stdout
         try:
             lines = list(_counted(maven.stdout, jars, meter))
-        except BaseException:  # Ctrl-C above all: Maven must not go on without us
+        except BaseException:  # mostly Ctrl-C: do not leave Maven running
             maven.terminate()
             maven.wait()
             raise
@@ -79,7 +79,7 @@ def _run(arguments: list[str], jars: int, meter: Meter) -> tuple[int, list[str]]
 
 
 def _counted(output: Iterator[str], jars: int, meter: Meter) -> Iterator[str]:
-    """The output, counting the jars that arrive; the plugins' own jars arrive as well, so the total is a bound."""
+    """The output lines, counting downloaded jars; Maven's plugins count too, so the number is capped at the total."""
     arrived = 0
     for line in output:
         if line.startswith("[INFO] Downloaded ") and ".jar " in line:
@@ -89,7 +89,7 @@ def _counted(output: Iterator[str], jars: int, meter: Meter) -> Iterator[str]:
 
 
 def _failure(code: int, lines: Sequence[str]) -> Exception:
-    """What Maven's output means."""
+    """The error for Maven's output."""
     text = "".join(lines)
     for fault in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
         if os.strerror(fault) in text:
@@ -98,8 +98,8 @@ def _failure(code: int, lines: Sequence[str]) -> Exception:
 
 
 def _reason(lines: Sequence[str]) -> str:
-    """The sentence in Maven's output that says what was wrong."""
+    """The reason of a failure in Maven's output."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", " ".join(line for line in lines if "ERROR" in line))
     found = re.search(r"(Could not (find|transfer) artifact .*?)( -> |\[ERROR\]|$)", text)
     found = found or re.search(r"\[ERROR\] (.*?)( -> |\[ERROR\]|$)", text)
-    return found[1].strip() if found else (lines[-1].strip() if lines else "it said nothing")
+    return found[1].strip() if found else (lines[-1].strip() if lines else "no output")

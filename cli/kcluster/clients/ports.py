@@ -1,4 +1,4 @@
-"""The door to this machine's ports: which are free, who holds one, and whether one answers."""
+"""The ports of this machine: which are free, which process listens, whether a port accepts connections."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ class PortHolder:
     command: str
 
     def __str__(self) -> str:
-        """In words that fit after "is held by"."""
+        """In a sentence: "java kafka.Kafka (pid 42)"."""
         return f"{self.command} (pid {self.pid})"
 
 
 def free(port: int) -> bool:
     """Whether a server could listen on the port, on any address."""
-    with socket.socket() as door:
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            door.bind(("", port))
+            server.bind(("", port))
         except OSError:
             return False
     return True
 
 
 def answers(host: str, port: int, *, within: float = 0.5) -> bool:
-    """Whether somebody accepts connections there."""
+    """Whether the address accepts connections, waiting `within` seconds at most."""
     try:
         socket.create_connection((host, port), within).close()
     except OSError:
@@ -44,26 +44,26 @@ def answers(host: str, port: int, *, within: float = 0.5) -> bool:
 
 
 def held_by(pid: int, port: int) -> bool:
-    """Whether it is this process that listens on the port, and not another that was quicker."""
+    """Whether this process listens on the port, and not another one."""
     return bool(_sockets(port) & _open_sockets(Path(f"/proc/{pid}")))
 
 
 class Reservation:
-    """Ports that no other kcluster of this machine chooses until this one lets them go.
+    """Ports reserved among the kcluster processes of this machine until the reservation ends.
 
-    A JVM takes seconds until it listens, and in that time the port looks free to everybody else.
+    A JVM takes seconds until it listens; until then its port would look free.
     """
 
     def __init__(self) -> None:
         self._marks: dict[int, socket.socket] = {}
 
     def take(self, port: int) -> bool:
-        """Reserve a port; False when another kcluster is about to use it."""
+        """Reserve a port; False when another kcluster has reserved it."""
         if port in self._marks:
             return True
         mark = socket.socket(socket.AF_UNIX)
         try:
-            # A name without a file (Linux); the kernel frees it when this process ends, however it ends.
+            # An abstract socket name (Linux): the kernel frees it when this process ends.
             mark.bind(f"\0kcluster-port-{port}")
         except OSError:
             mark.close()
@@ -76,13 +76,13 @@ class Reservation:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let all ports go."""
+        """Release all ports."""
         for mark in self._marks.values():
             mark.close()
 
 
 def holder(port: int) -> PortHolder | None:
-    """Who listens on the port; None when nobody does or the system does not tell us."""
+    """The process that listens on the port; None when there is none, or it belongs to another user."""
     sockets = _sockets(port)
     if not sockets:
         return None
@@ -93,9 +93,9 @@ def holder(port: int) -> PortHolder | None:
 
 
 def described(port: int) -> str:
-    """The holder, or what can be said when the system does not tell."""
-    found = holder(port)
-    return str(found) if found else "another user's process, or a kcluster that is starting"
+    """The process on a port in a sentence, also where it is unknown."""
+    process = holder(port)
+    return str(process) if process else "a process of another user, or another kcluster that is starting"
 
 
 def _sockets(port: int) -> set[str]:
@@ -122,7 +122,7 @@ def _open_sockets(process: Path) -> set[str]:
 
 
 def _command(process: Path) -> str:
-    """What people know the process by: its program, and for Java also the class that runs."""
+    """The program of a process, and for Java its main class."""
     try:
         words = process.joinpath("cmdline").read_text().rstrip("\0").split("\0")
     except (PermissionError, FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""The door to this machine's processes: start one that outlives us, know it again later, end it."""
+"""Processes of this machine: start one that outlives kcluster, identify it later, end it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True)
 class Process:
-    """A process, named so that no later one can be mistaken for it."""
+    """A process, identified by its pid and start time, as pids are reused."""
 
     pid: int
     started: int
-    """Clock ticks after boot (field 22 of /proc/PID/stat): a pid is used again, this pair is not."""
+    """Clock ticks after boot (field 22 of /proc/PID/stat): pids are reused, the pair is not."""
 
 
 def start(command: Sequence[str], *, environment: Mapping[str, str], directory: Path, output: Path) -> Process:
-    """Start a command in a session of its own, without a terminal, writing to a file."""
+    """Start a command in a new session without a terminal, with its output in a file."""
     # posix_spawn cannot change the directory, a shell can; `exec` keeps the pid.
     line = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(directory), *command]
     pid = os.posix_spawn(
@@ -45,8 +45,8 @@ def start(command: Sequence[str], *, environment: Mapping[str, str], directory: 
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
-    """Hold back Ctrl-C and a request to end until the block is done."""
+def signals_blocked() -> Iterator[None]:
+    """Block SIGINT, SIGTERM and SIGHUP until the end of the block."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield
@@ -55,7 +55,7 @@ def undisturbed() -> Iterator[None]:
 
 
 def alive(process: Process) -> bool:
-    """Whether this very process still runs."""
+    """Whether this process still runs; a zombie child is reaped."""
     try:
         fields = _stat(process.pid)
     except (FileNotFoundError, ProcessLookupError):
@@ -69,15 +69,15 @@ def alive(process: Process) -> bool:
 
 
 def end(process: Process, how: signal.Signals = signal.SIGTERM) -> None:
-    """Send a signal to this very process, if it still runs."""
+    """Send a signal to this process, if it still runs."""
     if alive(process):
         os.kill(process.pid, how)
 
 
 def session(process: Process, mark: str) -> list[Process]:
-    """The processes of the session that this one began, also when itself is gone.
+    """The processes of the session that this one leads, also after it has ended.
 
-    `mark` is a NAME=VALUE of its environment: a pid is used again, and another session may have this number now.
+    `mark` is a NAME=VALUE of its environment, as another session may have reused the pid.
     """
     members = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -91,7 +91,7 @@ def session(process: Process, mark: str) -> list[Process]:
 
 
 def left_after(processes: Iterable[Process], seconds: float) -> list[Process]:
-    """Wait until the processes are gone, and return those that are not after that time."""
+    """Wait up to `seconds` until the processes have ended; returns those that still run."""
     deadline = time.monotonic() + seconds
     left = [process for process in processes if alive(process)]
     while left and time.monotonic() < deadline:
@@ -107,7 +107,7 @@ def uptime(process: Process) -> float:
 
 
 def memory(process: Process) -> int:
-    """Bytes of memory the process holds (resident)."""
+    """Resident memory of the process in bytes."""
     try:
         return int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * _PAGE
     except (FileNotFoundError, ProcessLookupError):
@@ -128,7 +128,7 @@ def _stat(pid: int) -> list[str]:
 
 
 def _reap(pid: int) -> None:
-    """Let a child that has ended go; another process's child is not ours to wait for."""
+    """Reap an ended child; a child of another process cannot be waited for."""
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:

@@ -19,14 +19,14 @@ def down(
     name: Name = None,
     inventory: Inventory = None,
     delete_data: Annotated[
-        bool, typer.Option("--delete-data", help="Delete the cluster and all its data; asks for its name.")
+        bool, typer.Option("--delete-data", help="Also delete the cluster's data; asks for its name.")
     ] = False,
     confirm: Confirm = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Stop a cluster on this machine; its data stays.
+    """Stop a cluster on this machine; keeps its data.
 
-    The brokers stop first, then the keepers of the metadata. Only processes that `kcluster up` started are ended.
+    Brokers stop first, then the ZooKeeper servers or controllers. Only processes started by `kcluster up` are stopped.
 
     Examples:
 
@@ -34,7 +34,11 @@ def down(
 
       kcluster down -n small --delete-data --confirm small
     """
-    meant = local.meant(name, inventory)
+    cluster = local.name_of(name, inventory)
     if delete_data:
-        confirm_by_name(f"This deletes all data of {meant} in {operation.directory(meant)}.", meant, confirm)
-    return operation.down(meant, show.progress, delete_data=delete_data)
+        confirm_by_name(
+            f"deletes cluster {cluster} and all its data in {operation.directory(cluster)}.",
+            cluster,
+            confirm,
+        )
+    return operation.down(cluster, show.progress, delete_data=delete_data)

@@ -14,15 +14,17 @@ from kcluster.results import Result
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
-Directory = Annotated[Path, typer.Argument(metavar="DIR", help="Where to write it; must not exist or be empty.")]
-Brokers = Annotated[int, typer.Option("--brokers", metavar="N", help="How many brokers.")]
-Zookeepers = Annotated[int | None, typer.Option("--zookeepers", metavar="N", help="How many ZooKeeper servers. [3]")]
-Kraft = Annotated[bool, typer.Option("--kraft", help="KRaft controllers instead of ZooKeeper.")]
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The directory to write; it must be new or empty.")]
+Brokers = Annotated[int, typer.Option("--brokers", metavar="N", help="Number of brokers.")]
+Zookeepers = Annotated[
+    int | None, typer.Option("--zookeepers", metavar="N", help="Number of ZooKeeper servers, odd. [3]")
+]
+Kraft = Annotated[bool, typer.Option("--kraft", help="Use KRaft controllers instead of ZooKeeper.")]
 Controllers = Annotated[
-    int | None, typer.Option("--controllers", metavar="N", help="How many controllers, with --kraft. [3]")
+    int | None, typer.Option("--controllers", metavar="N", help="Number of KRaft controllers, odd; with --kraft. [3]")
 ]
 Hosts = Annotated[
-    str, typer.Option("--hosts", metavar="A,B,C", help="The hosts, separated by commas. Without it: this machine.")
+    str, typer.Option("--hosts", metavar="A,B,C", help="Hosts, separated by commas. Default: this machine.")
 ]
 ClusterName = Annotated[str, typer.Option("--name", metavar="NAME", help="The cluster's name. [DIR's name]")]
 
@@ -40,8 +42,8 @@ def init(
 ) -> Result:
     """Write a starter inventory that validates at once.
 
-    Without --hosts every node lives on this machine, and `kcluster up` starts it. With --hosts the nodes are spread
-    over the hosts: apart when there are enough of them, else the keepers of the metadata beside the brokers.
+    Without --hosts all nodes run on this machine, started by `kcluster up`. With --hosts each node gets its own host
+    where there are enough; else ZooKeeper servers or controllers share hosts with brokers.
 
     Example: kcluster init inventories/demo --brokers 3 --hosts kafka1,kafka2,kafka3
     """

@@ -57,5 +57,5 @@ def logs(
     if name or not inventory or target.cluster.local:
         if journal:
             raise UsageError("a cluster on this machine has no systemd units", resolution="leave out --journal")
-        return operation.logs(local.meant(name, inventory), node, lines, follow=follow)
+        return operation.logs(local.name_of(name, inventory), node, lines, follow=follow)
     return operation.remote(target.cluster, target.logins, node, lines, follow=follow, journal=journal)

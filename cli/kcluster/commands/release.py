@@ -37,7 +37,7 @@ Version = Annotated[
 
 @app.command("list")
 def list_(output: Output = show.OutputFormat.TABLE) -> Result:
-    """List the releases that are known, where they come from, and which are in the cache."""
+    """List known releases, their sources, and which are in the cache."""
     return operation.listing()
 
 
@@ -50,16 +50,15 @@ def fetch(
             "--source",
             "-s",
             metavar="SOURCE",
-            help="cache, maven, url (Apache's archive), any URL, or a path; give it again for the next one to try.",
+            help="cache, maven, url (Apache's archive), a URL, or a path; repeat it for further sources.",
         ),
     ] = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Fetch a release into the cache, verified, or repair what is damaged of it.
+    """Fetch a release into the cache and verify it; repairs damaged files.
 
-    Without --source: the cache, Maven, then Apache's archive, until one has it. A download that was interrupted goes
-    on where it stopped. A URL or a path names the archive itself, or a mirror or a folder that holds it; beside it
-    lies its hash, in a file that is called the same with .sha512 at the end.
+    Without --source: the cache, Maven, then Apache's archive. An interrupted download resumes. A URL or path is that of
+    the archive, or of a mirror or directory with it; its hash is expected in a file next to it that ends with .sha512.
 
     \b
       kcluster release fetch 3.9.2
@@ -71,19 +70,19 @@ def fetch(
 
 @app.command()
 def verify(version: Version, output: Output = show.OutputFormat.TABLE) -> Result:
-    """Read every file of a release in the cache; exit 4 and name what is wrong, missing or extra."""
+    """Verify every file of a cached release; exit 4 where files are wrong, missing or extra."""
     return operation.verify(version)
 
 
 @app.command()
 def bundle(
     version: Version,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The archive to write, or the folder for it.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The archive to write, or its directory.")],
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Pack a release as Apache does, with its .sha512 beside it, for machines that reach no source.
+    """Pack a release as an archive with its .sha512, for machines without access to a source.
 
-    The same release always gives the same bytes.
+    The same release always gives the same archive.
 
     \b
       kcluster release bundle 3.9.2 /media/stick
@@ -94,7 +93,7 @@ def bundle(
 
 @contextmanager
 def _watched() -> Iterator[tuple[Progress, Meter]]:
-    """How progress is shown: a bar with rate and time left on a terminal, plain lines elsewhere."""
+    """Progress and meter: a bar on a terminal, plain lines elsewhere."""
     if not show.interactive():
         yield show.progress, _plain()
         return
@@ -107,23 +106,23 @@ def _watched() -> Iterator[tuple[Progress, Meter]]:
 
 
 def _bar(bar: Bar) -> Meter:
-    pace = Pace()
+    rate = TransferRate()
     task = bar.add_task("", total=None, visible=False)
 
     def meter(done: int, total: int | None, unit: str) -> None:
-        bar.update(task, completed=done, total=total, description=pace.text(done, total, unit), visible=True)
+        bar.update(task, completed=done, total=total, description=rate.text(done, total, unit), visible=True)
 
     return meter
 
 
 def _plain() -> Meter:
-    """A line every few seconds, so that a log of a slow download tells how far it is and stays short."""
-    pace = Pace()
+    """A meter that prints a line every 5 seconds."""
+    rate = TransferRate()
     last = time.monotonic()
 
     def meter(done: int, total: int | None, unit: str) -> None:
         nonlocal last
-        text = pace.text(done, total, unit)
+        text = rate.text(done, total, unit)
         if time.monotonic() - last >= 5:
             last = time.monotonic()
             show.progress(f"  {text}")
@@ -131,14 +130,14 @@ def _plain() -> Meter:
     return meter
 
 
-class Pace:
-    """How fast a transfer is, counted from where this run began it."""
+class TransferRate:
+    """The rate of a transfer since this run started it."""
 
     def __init__(self) -> None:
         self._first: tuple[int, float] | None = None
 
     def text(self, done: int, total: int | None, unit: str) -> str:
-        """How far it is, in words: "30 of 120 MB (25%), 10.0 MB/s, 9 s left"."""
+        """The progress in words: "30 of 120 MB (25%), 10.0 MB/s, 9 s left"."""
         now = time.monotonic()
         if self._first is None or done < self._first[0]:
             self._first = (done, now)
@@ -147,7 +146,7 @@ class Pace:
 
 
 def amount(done: int, total: int | None, unit: str, rate: float) -> str:
-    """How far a transfer is, in words."""
+    """The progress of a transfer in words."""
     scale, name = (1e6, "MB") if unit == "B" else (1.0, unit)
     whole = f" of {total / scale:.0f}" if total else ""
     share = f" ({done / total:.0%})" if total else ""

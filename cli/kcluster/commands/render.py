@@ -1,4 +1,4 @@
-"""`kcluster render`: every file as it will land on the hosts."""
+"""`kcluster render`: the files of each host."""
 
 from __future__ import annotations
 
@@ -24,25 +24,27 @@ def files(
         typer.Argument(
             metavar="HOST",
             autocompletion=complete.nodes,
-            help="Hosts or nodes (broker1, broker-1); all when none is named.",
+            help="Hosts or nodes, such as broker1 or broker-1; default: all.",
         ),
     ] = None,
     inventory: Inventory = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", file_okay=False, help="Write them as DIR/<host>/<path> instead of printing them."),
+        typer.Option(
+            metavar="DIR",
+            file_okay=False,
+            help="Write the files to DIR/<host>/<path> instead of printing them.",
+        ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say of each line of the configuration where it comes from and why.")
+        bool, typer.Option("--explain", help="Show each configuration line with its origin and reason.")
     ] = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Show every file as it will land on the hosts, byte for byte; secrets as ********.
+    """Show every file as it is installed on the hosts; secrets as ********.
 
-    A cluster on this machine is shown with the folders and ports that `kcluster up` gives it.
-
-    Nothing is changed anywhere. With --out only the files that differ are written,
-    and other files in the folder are left alone.
+    Changes nothing on the hosts. A local cluster is shown with the directories and ports of `kcluster up`.
+    --out writes only the files that differ, and does not touch other files in DIR.
 
     \b
     kcluster render -i inventories/demo
@@ -50,10 +52,10 @@ def files(
     kcluster render -i inventories/demo --out /tmp/demo
     """
     if inventory is None:
-        raise UsageError("this needs an inventory", resolution="kcluster render -i INV")
+        raise UsageError("no inventory is given", resolution="kcluster render -i INV, or set KCLUSTER_INVENTORY")
     if out and explain:
-        raise UsageError("--out and --explain exclude each other", resolution="leave one of them out")
-    cluster = render.as_placed(inventories.read(inventory))
+        raise UsageError("--out and --explain cannot be used together", resolution="remove one of them")
+    cluster = render.with_local_layout(inventories.read(inventory))
     if explain:
         return render.explained(cluster, hosts or ())
     return render.written(cluster, out, hosts or ()) if out else render.rendered(cluster, hosts or ())

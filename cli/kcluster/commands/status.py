@@ -39,5 +39,5 @@ def status(
         return operation.clusters()
     target = Target(inventory, name, ask_become=ask_become_pass)
     if name or not inventory or target.cluster.local:
-        return operation.status(local.meant(name, inventory))
+        return operation.status(local.name_of(name, inventory))
     return operation.remote(target.cluster, target.logins, target.spelled)

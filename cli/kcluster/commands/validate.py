@@ -19,10 +19,10 @@ Strict = Annotated[bool, typer.Option("--strict", help="Refuse warnings as well.
 
 @app.command()
 def validate(inventory: Inventory = None, strict: Strict = False, output: Output = show.OutputFormat.TABLE) -> Result:
-    """Check an inventory and report every finding at once.
+    """Check an inventory and report all findings.
 
-    Reads whatever Ansible reads: YAML, INI, group_vars, host_vars, vault, dynamic inventories. Each finding names the
-    file and line, the value, and what to do. Exit code 0 when the inventory can be used, 3 when it is refused.
+    Reads what Ansible reads: YAML, INI, group_vars, host_vars, vault, dynamic inventories. Each finding has the file
+    and line, the value and the fix. Exit code 0 when the inventory is accepted, 3 when it is refused.
 
     Example: kcluster validate -i inventories/local --strict
     """

@@ -1,4 +1,4 @@
-"""How values are spelled so that Java and systemd read back exactly what was meant, and which must not be shown."""
+"""Escaping of values for Java properties and systemd environment files, and which values are secret."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SPECIAL = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
 
 
 def secret(key: str, value: str) -> bool:
-    """Whether a property's value must not be shown; a reference to a provider (`${file:...}`) tells no secret."""
+    """Whether a property's value is secret; a reference to a config provider (`${file:...}`) is not."""
     return bool(value and property_tables.secret(key) and not _REFERENCE.fullmatch(value))
 
 
 def masked(name: str, value: str) -> str:
-    """A variable of the environment as it may be shown: also a password among Java's options is hidden."""
+    """An environment variable with its secrets hidden, also a password in a -D option."""
     return HIDDEN if _NAME.search(name) or property_tables.secret(name) else _OPTION.sub(rf"\g<1>{HIDDEN}", value)
 
 

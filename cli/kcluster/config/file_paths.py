@@ -1,4 +1,4 @@
-"""The name of every file of a node on its host."""
+"""The path of every file of a node on its host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNITS = {
 """The systemd unit of each kind of node; the other files of the node are named after it."""
 
 OWN = "0750"
-"""The mode of what belongs to the service alone: its data and its logs."""
+"""The mode of directories that only the service user reads: data and logs."""
 
 _CONFIGS = {
     Kind.ZOOKEEPER: "zookeeper.properties",
@@ -40,7 +40,7 @@ class Paths:
     logging: str
     unit: str
     script: str
-    """What units start a node of Kafka with; the nodes of a host share it."""
+    """The script that units run to start a Kafka node; shared by the nodes of a host."""
 
 
 def paths(node: Node, *, log4j2: bool) -> Paths:
@@ -68,7 +68,7 @@ def data_dirs(node: Node) -> tuple[str, ...]:
     if isinstance(node, Controller):
         return (node.data_dir,)
     if isinstance(node, SparkMaster):
-        return ()  # with ZooKeeper it keeps nothing, and without it systemd makes the folder
+        return ()  # with ZooKeeper it stores nothing; without, systemd creates the directory
     if isinstance(node, SparkWorker):
         return (node.work_dir,)
     assert isinstance(node, Broker)

@@ -1,4 +1,4 @@
-"""The flat, role-prefixed variables of one node: all that a template or a role needs to know."""
+"""The flat template variables of one node, prefixed for its role."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from kcluster.model.ensemble import Server
 from kcluster.model.node import Kind, Node
 from kcluster.model.spark_cluster import SparkCluster, SparkDaemon
 
-_KEEPERS = (Kind.ZOOKEEPER, Kind.CONTROLLER)
+_METADATA_KINDS = (Kind.ZOOKEEPER, Kind.CONTROLLER)
 
 
 def for_node(part: Part, node: Node, *, reveal: bool = False) -> dict[str, Any]:
-    """The variables of one node; secrets are `********` unless revealed."""
+    """The template variables of one node; secrets are `********` unless `reveal`."""
     if isinstance(node, SparkDaemon):
         assert isinstance(part, SparkCluster)
         written = _properties(spark_variables.settings(part, node), reveal)
@@ -40,7 +40,7 @@ def _for_kafka(cluster: Cluster, node: Node, *, reveal: bool) -> dict[str, Any]:
     }
     if isinstance(node, Server):
         return {"zookeeper_server_id": str(node.id)} | {f"zookeeper_server_{word}": v for word, v in values.items()}
-    after = [f"{UNITS[kind]}.service" for kind in _KEEPERS if node.kind is Kind.BROKER]
+    after = [f"{UNITS[kind]}.service" for kind in _METADATA_KINDS if node.kind is Kind.BROKER]
     return {"kafka_server_after": after} | {f"kafka_server_{word}": value for word, value in values.items()}
 
 
@@ -49,22 +49,22 @@ def shown(setting: Setting) -> Setting:
     return replace(setting, value=escaping.HIDDEN) if escaping.secret(setting.key, setting.value) else setting
 
 
-def _properties(found: Iterable[Setting], reveal: bool) -> list[dict[str, str]]:
+def _properties(node_settings: Iterable[Setting], reveal: bool) -> list[dict[str, str]]:
     return [
         {"key": escaping.property_key(setting.key), "value": escaping.property_value(setting.value)}
-        for setting in (found if reveal else map(shown, found))
+        for setting in (node_settings if reveal else map(shown, node_settings))
     ]
 
 
 def _environment(node: Node, places: Paths, reveal: bool) -> list[dict[str, str]]:
-    """What people set wins, but their KAFKA_OPTS come after ours: Java takes the last of two that contradict."""
+    """The inventory overrides the defaults; its KAFKA_OPTS follow ours, as Java takes the last of two options."""
     option = "log4j2.configurationFile=" if places.logging.endswith(".yaml") else "log4j.configuration=file:"
     ours = {
         "KAFKA_HEAP_OPTS": f"-Xms{node.heap} -Xmx{node.heap}",
         "LOG_DIR": node.places.log_dir,
         "KAFKA_LOG4J_OPTS": f"-D{option}{places.logging}",
         "KAFKA_GC_LOG_OPTS": _gc_log(node),
-        # A process that ran out of memory must end, so that systemd starts it again; half dead it helps nobody.
+        # A process out of memory must exit, so that systemd restarts it.
         "KAFKA_OPTS": "-XX:+ExitOnOutOfMemoryError",
     }
     theirs = {name: value if reveal else escaping.masked(name, value) for name, value in node.environment.items()}
@@ -80,17 +80,17 @@ def _gc_log(node: Node) -> str:
 
 
 def _logging(node: Node) -> dict[str, Any]:
-    wanted = log_files.of(node.kind)
+    logs = log_files.of(node.kind)
     return {
         "log_dir": node.places.log_dir,
-        "log_files": [asdict(file) for file in wanted.files],
-        "loggers": [asdict(logger) for logger in wanted.loggers],
+        "log_files": [asdict(file) for file in logs.files],
+        "loggers": [asdict(logger) for logger in logs.loggers],
     }
 
 
 def _service(node: Node, places: Paths) -> dict[str, Any]:
     writable = list(dict.fromkeys((*data_dirs(node), node.places.log_dir)))
-    at_home = any(path.startswith(("/home/", "/root/")) for path in (*writable, node.places.install_dir))
+    in_home = any(path.startswith(("/home/", "/root/")) for path in (*writable, node.places.install_dir))
     return {
         "user": node.places.user,
         "group": node.places.group,
@@ -101,5 +101,5 @@ def _service(node: Node, places: Paths) -> dict[str, Any]:
         "logging_file": places.logging,
         "unit_file": places.unit,
         "writable_dirs": writable,
-        "protect_home": "read-only" if at_home else "true",
+        "protect_home": "read-only" if in_home else "true",
     }

@@ -1,4 +1,4 @@
-"""The properties kcluster writes itself, and the word of the inventory that decides each of them."""
+"""The properties kcluster writes itself, and the variable or group from which each is derived."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ OWNED_PROPERTIES: Mapping[str, str] = {
     "dataLogDir": "zookeeper_log_dir",
     "clientPort": "zookeeper_client_port",
 }
-"""Property -> the word of the inventory; `server.N` stands for every member of the ensemble."""
+"""Property -> variable or group; `server.N` stands for every server of the ensemble."""
 
 OWNED_SPARK_PROPERTIES: Mapping[str, str] = {
     "spark.authenticate": "spark_secret",
     "spark.authenticate.secret": "spark_secret",
     "spark.deploy.recoveryMode": "the group zookeeper",
-    "spark.deploy.recoveryDirectory": "the unit, for which systemd makes a folder",
+    "spark.deploy.recoveryDirectory": "the unit's StateDirectory",
     "spark.deploy.zookeeper.url": "the group zookeeper",
     "spark.deploy.zookeeper.dir": "kcluster_name",
 }
-"""The same of Spark's masters and workers."""
+"""The same for Spark masters and workers."""
 
 _MEMBER = re.compile(r"server\.\d+")
 
 
 def variable_for(key: str) -> str:
-    """The word of the inventory that decides a property; empty when people may set the property itself."""
+    """The variable or group from which a property is derived; empty when the inventory may set the property."""
     return OWNED_PROPERTIES.get("server.N" if _MEMBER.fullmatch(key) else key, "")

@@ -1,4 +1,4 @@
-"""The properties of one node: what kcluster owns, its defaults, and what people set over them."""
+"""The properties of one node: those kcluster writes itself, its defaults, and those of the inventory."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.spark_cluster import SparkCluster, SparkDaemon
 
 CONTROLLER_LISTENER = "CONTROLLER"
-_AT_HOME = "a cluster on this machine is not for the network"
+_LOCAL_ONLY = "a local cluster is not reachable from the network"
 
 
 def settings(part: Part, node: Node) -> tuple[Setting, ...]:
-    """Every property of one node with its origin: owned first, then the defaults in their order, then what is left."""
+    """Every property of one node with its origin: owned ones, then defaults in their order, then the inventory's."""
     if isinstance(node, SparkDaemon):
         assert isinstance(part, SparkCluster)
         return spark_variables.settings(part, node)
@@ -46,12 +46,12 @@ def _layers(cluster: Cluster, node: Node) -> tuple[Layer, ...]:
 
 
 def _from_brokers(cluster: Cluster) -> Iterator[Layer]:
-    """The brokers' settings that controllers need too, as far as all brokers agree on them."""
-    wanted = defaults.SHARED_WITH_CONTROLLERS
+    """The brokers' properties that controllers need too, where all brokers have the same value."""
+    shared = defaults.SHARED_WITH_CONTROLLERS
     by_hand = [broker.set_by_hand() for broker in cluster.brokers]
     for layer in cluster.brokers[0].layers if cluster.brokers else ():
         agreed = {
-            key: v for key, v in layer.properties.items() if key in wanted and all(b.get(key) == v for b in by_hand)
+            key: v for key, v in layer.properties.items() if key in shared and all(b.get(key) == v for b in by_hand)
         }
         yield replace(layer, properties=agreed)
 
@@ -72,55 +72,59 @@ def _own(key: str, value: str, why: str) -> Setting:
 
 
 def _server(ensemble: Ensemble, server: Server) -> Iterator[Setting]:
-    yield _own("dataDir", server.data_dir, "snapshots and myid: zookeeper_data_dir")
+    yield _own("dataDir", server.data_dir, "directory of snapshots and myid: zookeeper_data_dir")
     if server.log_dir:
-        yield _own("dataLogDir", server.log_dir, "the transaction log, best on its own disk: zookeeper_log_dir")
-    yield _own("clientPort", str(server.client_port), "where the brokers connect: zookeeper_client_port")
+        yield _own("dataLogDir", server.log_dir, "directory of the transaction log: zookeeper_log_dir")
+    yield _own("clientPort", str(server.client_port), "port for brokers: zookeeper_client_port")
     if server.host.local:
-        yield _own("clientPortAddress", server.host.address, _AT_HOME)
+        yield _own("clientPortAddress", server.host.address, _LOCAL_ONLY)
     for member in ensemble.servers:
-        why = f"{member.host.name}, member {member.id} of the ensemble; the same list on every server"
+        why = f"{member.host.name}, server {member.id} of the ensemble; the same on every server"
         yield _own(f"server.{member.id}", member.line, why)
 
 
 def _controller(quorum: Quorum, controller: Controller) -> Iterator[Setting]:
     yield _own("process.roles", "controller", "the host is in the group kafka_controller")
-    yield _own("node.id", str(controller.id), "written in the inventory: kafka_controller_id")
+    yield _own("node.id", str(controller.id), "from the inventory: kafka_controller_id")
     yield from _quorum(quorum)
-    address, why = (controller.host.address, _AT_HOME) if controller.host.local else ("", "where the others connect")
+    address, why = (controller.host.address, _LOCAL_ONLY) if controller.host.local else ("", "kafka_controller_port")
     yield _own("listeners", f"{CONTROLLER_LISTENER}://{address}:{controller.port}", why)
-    yield _own("listener.security.protocol.map", _protocols((), kraft=True), "the protocol of each listener")
-    yield _own("log.dirs", controller.data_dir, "the log of the cluster's metadata")
+    yield _own("listener.security.protocol.map", _protocols((), kraft=True), "security protocol of each listener")
+    yield _own("log.dirs", controller.data_dir, "directory of the metadata log: kafka_controller_data_dir")
 
 
 def _broker(cluster: Cluster, broker: Broker) -> Iterator[Setting]:
     if isinstance(cluster.metadata, Quorum):
         yield _own("process.roles", "broker", "the host is in the group kafka_broker")
-        yield _own("node.id", str(broker.id), "written in the inventory: kafka_broker_id")
+        yield _own("node.id", str(broker.id), "from the inventory: kafka_broker_id")
         yield from _quorum(cluster.metadata)
     else:
-        yield _own("broker.id", str(broker.id), "written in the inventory: kafka_broker_id")
-        yield _own("zookeeper.connect", cluster.metadata.connect, "every server of the group zookeeper")
+        yield _own("broker.id", str(broker.id), "from the inventory: kafka_broker_id")
+        yield _own("zookeeper.connect", cluster.metadata.connect, "all servers of the group zookeeper")
     yield from _listeners(broker, kraft=isinstance(cluster.metadata, Quorum))
-    yield _own("log.dirs", ",".join(broker.data_dirs), "where records are kept: kafka_data_dirs")
+    yield _own("log.dirs", ",".join(broker.data_dirs), "data directories: kafka_data_dirs")
     if broker.rack:
-        yield _own("broker.rack", broker.rack, "copies of a partition go to different racks: kafka_rack")
+        yield _own("broker.rack", broker.rack, "replicas are spread over racks: kafka_rack")
 
 
 def _quorum(quorum: Quorum) -> Iterator[Setting]:
-    yield _own("controller.quorum.voters", quorum.voters, "every host of the group kafka_controller")
-    yield _own("controller.listener.names", CONTROLLER_LISTENER, "the listener of the controllers")
+    yield _own("controller.quorum.voters", quorum.voters, "all hosts of the group kafka_controller")
+    yield _own("controller.listener.names", CONTROLLER_LISTENER, "listener of the controllers")
 
 
 def _listeners(broker: Broker, *, kraft: bool) -> Iterator[Setting]:
     bound = ",".join(listener.bind for listener in broker.listeners)
     advertised = ",".join(listener.advertised for listener in broker.listeners)
-    yield _own("listeners", bound, "where the broker listens: kafka_listeners")
-    yield _own("advertised.listeners", advertised, "the addresses clients are told to use: kafka_listeners")
+    yield _own("listeners", bound, "bind addresses: kafka_listeners")
+    yield _own("advertised.listeners", advertised, "addresses for clients and other brokers: kafka_listeners")
     yield _own(
-        "listener.security.protocol.map", _protocols(broker.listeners, kraft=kraft), "the protocol of each listener"
+        "listener.security.protocol.map",
+        _protocols(broker.listeners, kraft=kraft),
+        "security protocol of each listener",
     )
-    yield _own("inter.broker.listener.name", broker.internal.label, "what brokers use among themselves")
+    yield _own(
+        "inter.broker.listener.name", broker.internal.label, "listener between brokers: kafka_inter_broker_listener"
+    )
 
 
 def _protocols(listeners: tuple[Listener, ...], *, kraft: bool) -> str:

@@ -1,4 +1,4 @@
-"""What Kafka and ZooKeeper can be told: every property with its type, valid values, default and what it does."""
+"""The properties of Kafka and ZooKeeper: type, valid values, default and description of each."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ PLUGIN_PREFIXES = (
     "opa.",
     "strimzi.",
 )
-"""How the properties of plugins begin; Kafka hands them on unread, so nobody can say that one is wrong."""
+"""The prefixes of plugins' properties: Kafka passes them on unread, so they cannot be checked."""
 
 INTERNAL = frozenset({"unstable.api.versions.enable", "unstable.feature.versions.enable"})
-"""Properties that brokers obey and the classes do not print."""
+"""Properties that brokers accept, but that are missing from the printed tables."""
 
 _ZOOKEEPER_FAMILIES = re.compile(r"(server|group|weight)\.\d+|(authProvider|metricsProvider)\..+|authProvider")
 
@@ -76,7 +76,7 @@ def zookeeper_table() -> Mapping[str, PropertyDefinition]:
 
 
 def plugin(name: str) -> bool:
-    """Whether a property belongs to a plugin, or to nobody but Kafka's own developers, and is let through."""
+    """Whether a property belongs to a plugin or is internal to Kafka, so that it is not checked."""
     return name.startswith(PLUGIN_PREFIXES) or name in INTERNAL
 
 
@@ -86,17 +86,17 @@ def zookeeper_family(name: str) -> bool:
 
 
 def secret(name: str) -> bool:
-    """Whether a property's value must never be shown."""
+    """Whether a property's value must not be shown."""
     return _SECRET.search(name) is not None or name in _passwords() or name in _VAULTED
 
 
 def keep_secret(names: Iterable[str]) -> None:
-    """From now on these are secret too, however they are called: somebody vaulted their values."""
+    """Treat these properties as secret from now on, whatever their names: their values were vaulted."""
     _VAULTED.update(names)
 
 
 def fault(of: PropertyDefinition, value: str) -> str:
-    """Why the server would refuse this value; empty when it would not."""
+    """Why the server refuses this value; empty when it accepts it."""
     value = value.strip()
     if value.startswith("${") and value.endswith("}"):
         return ""  # a configuration provider fills it in on the host
@@ -181,7 +181,7 @@ def _passwords() -> frozenset[str]:
 
 @cache
 def _file(version: str) -> str:
-    """Patch versions share a table; a line without one has that of the nearest line, rather the newer."""
+    """The table of a version: patch versions share one; without one, that of the next newer line, else the newest."""
     wanted = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
     lines = sorted(tuple(map(int, path.stem.split("."))) for path in _DATA.glob("[0-9]*.json"))
     found = next((line for line in lines if line >= wanted), lines[-1])

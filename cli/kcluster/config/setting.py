@@ -1,4 +1,4 @@
-"""A setting: one line of a rendered file, and where it came from. The one place where values become text."""
+"""A setting: one line of a rendered file with its origin; and the conversion of values to text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The variables of Spark's masters and workers."""
+"""The properties and template variables of Spark masters and workers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _CLASSES = {
     Kind.SPARK_MASTER: "org.apache.spark.deploy.master.Master",
     Kind.SPARK_WORKER: "org.apache.spark.deploy.worker.Worker",
 }
-_EXECUTORS_LOG = "what an executor prints is kept, but never fills the disk"
+_EXECUTORS_LOG = "limits the logs of an executor to 64 MiB"
 
 
 def settings(engine: SparkCluster, daemon: SparkDaemon) -> tuple[Setting, ...]:
-    """Every property of a daemon with its origin; what people set comes last and wins, but never over who leads."""
+    """Every property of a daemon with its origin; the inventory overrides defaults, but no owned property."""
     owned = {setting.key: setting for setting in _owned(engine, daemon)}
     chosen = {setting.key: setting for setting in _defaults(daemon)}
     for layer in daemon.layers:
@@ -32,16 +32,16 @@ def settings(engine: SparkCluster, daemon: SparkDaemon) -> tuple[Setting, ...]:
 def for_daemon(
     engine: SparkCluster, daemon: SparkDaemon, properties: Iterable[dict[str, str]], *, reveal: bool
 ) -> dict[str, Any]:
-    """The variables of one daemon; `properties` are its settings as they are written."""
+    """The template variables of one daemon; `properties` are its escaped settings."""
     places = paths(daemon, log4j2=True)
     where, unit = daemon.places, UNITS[daemon.kind]
-    wanted = log_files.of(daemon.kind)
+    logs = log_files.of(daemon.kind)
     values = {
         "title": title(daemon, engine.name),
         "properties": list(properties),
         "environment": _environment(daemon, places, reveal),
         "log_dir": where.log_dir,
-        "log_files": [asdict(file) for file in wanted.files],
+        "log_files": [asdict(file) for file in logs.files],
         "user": where.user,
         "group": where.group,
         "install_dir": where.install_dir,
@@ -61,40 +61,53 @@ def for_daemon(
 
 def _owned(engine: SparkCluster, daemon: SparkDaemon) -> Iterator[Setting]:
     if isinstance(daemon, SparkMaster):
-        yield from _who_leads(engine)
+        yield from _leader_election(engine)
     if engine.secret:
-        yield Setting("spark.authenticate", "true", "kcluster", "the inventory has a spark_secret")
-        yield Setting("spark.authenticate.secret", engine.secret, "kcluster", "daemons and jobs prove themselves by it")
+        yield Setting("spark.authenticate", "true", "kcluster", "spark_secret is set")
+        yield Setting(
+            "spark.authenticate.secret",
+            engine.secret,
+            "kcluster",
+            "authenticates masters, workers and jobs: spark_secret",
+        )
 
 
 def _as_bash(keepers: str) -> str:
-    """ZooKeeper's servers as bash names what it opens: "h1/2181 h2/2181"."""
+    """The ZooKeeper servers in the form of bash's /dev/tcp: "h1/2181 h2/2181"."""
     return " ".join("/".join(server.rsplit(":", 1)) for server in keepers.split(","))
 
 
-def _who_leads(engine: SparkCluster) -> Iterator[Setting]:
+def _leader_election(engine: SparkCluster) -> Iterator[Setting]:
     if engine.keepers:
-        yield Setting("spark.deploy.recoveryMode", "ZOOKEEPER", "kcluster", "another master takes over")
-        yield Setting("spark.deploy.zookeeper.url", engine.keepers, "kcluster", "every server of the group zookeeper")
-        yield Setting("spark.deploy.zookeeper.dir", f"/spark/{engine.name}", "kcluster", "a folder of its own there")
+        yield Setting(
+            "spark.deploy.recoveryMode", "ZOOKEEPER", "kcluster", "another master takes over when the leader fails"
+        )
+        yield Setting("spark.deploy.zookeeper.url", engine.keepers, "kcluster", "all servers of the group zookeeper")
+        yield Setting(
+            "spark.deploy.zookeeper.dir", f"/spark/{engine.name}", "kcluster", "a path per cluster: kcluster_name"
+        )
         return
-    yield Setting("spark.deploy.recoveryMode", "FILESYSTEM", "kcluster", "the one master knows its workers again")
-    yield Setting("spark.deploy.recoveryDirectory", "/var/lib/spark-master", "kcluster", "made by systemd")
+    yield Setting(
+        "spark.deploy.recoveryMode", "FILESYSTEM", "kcluster", "the master recovers its workers after a restart"
+    )
+    yield Setting("spark.deploy.recoveryDirectory", "/var/lib/spark-master", "kcluster", "created by systemd")
 
 
 def _defaults(daemon: SparkDaemon) -> Iterator[Setting]:
-    yield Setting("spark.port.maxRetries", "0", "default", "nobody would look for it at the next port that is free")
+    yield Setting("spark.port.maxRetries", "0", "default", "a daemon must not move to another port")
     if isinstance(daemon, SparkMaster):
-        yield Setting("spark.ui.killEnabled", "false", "default", "its page asks nobody who he is, so it only shows")
+        yield Setting(
+            "spark.ui.killEnabled", "false", "default", "the web UI has no authentication, so it is read-only"
+        )
     if isinstance(daemon, SparkWorker):
-        yield Setting("spark.worker.cleanup.enabled", "true", "default", "what jobs leave behind goes after seven days")
+        yield Setting("spark.worker.cleanup.enabled", "true", "default", "deletes the files of ended jobs after 7 days")
         yield Setting("spark.executor.logs.rolling.strategy", "size", "default", _EXECUTORS_LOG)
         yield Setting("spark.executor.logs.rolling.maxSize", "16777216", "default", _EXECUTORS_LOG)
         yield Setting("spark.executor.logs.rolling.maxRetainedFiles", "4", "default", _EXECUTORS_LOG)
 
 
 def _command(engine: SparkCluster, daemon: SparkDaemon, places: Paths) -> Iterator[str]:
-    """The class and its arguments: what a daemon takes from nowhere else."""
+    """The class of a daemon and its arguments."""
     yield from (_CLASSES[daemon.kind], "--properties-file", places.config, "--host", daemon.host.address)
     yield from ("--port", str(daemon.port), "--webui-port", str(daemon.web_port))
     if isinstance(daemon, SparkWorker):
@@ -105,10 +118,10 @@ def _command(engine: SparkCluster, daemon: SparkDaemon, places: Paths) -> Iterat
 
 
 def _scratch(worker: SparkWorker) -> str:
-    """Where executors put aside what is large, because /tmp may be memory.
+    """The directory of executors' temporary files; /tmp may be in memory.
 
-    Not beside the folders of jobs: whatever lies there and is not a running job's is removed after a week without a new
-    file, and a job may go on for longer than that before it puts something aside.
+    It is not among the directories of jobs: Spark deletes what lies there without a new file for a week, unless it is
+    the directory of a running job.
     """
     return f"{worker.work_dir}/scratch"
 
@@ -117,7 +130,7 @@ def _environment(daemon: SparkDaemon, places: Paths, reveal: bool) -> list[dict[
     ours = {
         "SPARK_CONF_DIR": daemon.places.config_dir,
         "SPARK_DAEMON_MEMORY": daemon.heap,
-        # A process that ran out of memory must end, so that systemd starts it again; half dead it helps nobody.
+        # A process out of memory must exit, so that systemd restarts it.
         "SPARK_DAEMON_JAVA_OPTS": f"-XX:+ExitOnOutOfMemoryError -Dlog4j2.configurationFile=file:{places.logging}",
         "SPARK_LOG_DIR": daemon.places.log_dir,
     }

@@ -1,4 +1,4 @@
-"""What a unit is described as on its host, and by that whose it is."""
+"""The Description of a systemd unit, which names the cluster that owns it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from kcluster.model.node import Kind, Node
 from kcluster.model.spark_cluster import SparkDaemon
 
-_WORDS = {
+_KIND_TITLES = {
     Kind.ZOOKEEPER: "ZooKeeper server",
     Kind.CONTROLLER: "Kafka controller",
     Kind.BROKER: "Kafka broker",
@@ -17,20 +17,20 @@ _WORDS = {
 
 
 def title(node: Node, cluster: str) -> str:
-    """A node as its unit describes it: "Kafka broker 1 of staging", "Spark worker on h1 of staging"."""
+    """The Description of a node's unit: "Kafka broker 1 of staging", "Spark worker on h1 of staging"."""
     which = f"on {node.host.name}" if isinstance(node, SparkDaemon) else str(node.id)
-    return f"{_WORDS[node.kind]} {which} of {cluster}"
+    return f"{_KIND_TITLES[node.kind]} {which} of {cluster}"
 
 
 def of_another(cluster: str) -> str:
-    """The pattern of the line by which a unit is another cluster's; its group is the name of that one.
+    """A regular expression for the Description of another cluster's unit; group 1 is that cluster's name.
 
-    A unit without such a line was not written by kcluster, and says nothing about a cluster.
+    A unit without such a line was not written by kcluster and has no owner.
     """
-    return rf"(?m)^Description=(?:{'|'.join(_WORDS.values())}) .+ of (?!{re.escape(cluster)}$)(\S+)$"
+    return rf"(?m)^Description=(?:{'|'.join(_KIND_TITLES.values())}) .+ of (?!{re.escape(cluster)}$)(\S+)$"
 
 
 def other_owner(unit: str, cluster: str) -> str:
-    """The name of the other cluster whose unit this text is; empty when it is ours, or says of none."""
+    """The name of the other cluster that owns this unit text; empty when this cluster does, or none."""
     found = re.search(of_another(cluster), unit)
     return found[1] if found else ""

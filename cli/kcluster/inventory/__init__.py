@@ -1,4 +1,4 @@
-"""Reading an inventory: Ansible says what is in it, `cluster_from` makes a Cluster of the answer."""
+"""Reading an inventory: Ansible exports it, `cluster_from` builds a Cluster from the export."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from kcluster.inventory.logins import logins
 from kcluster.model.client import Client
 from kcluster.model.cluster import Cluster
 from kcluster.model.finding import Finding, Severity, report
+from kcluster.results import counted
 from kcluster.rules.structure import structure
 
 if TYPE_CHECKING:
@@ -27,37 +28,37 @@ _NAMELESS = ("hosts", "inventory", "inventories")
 
 @dataclass(frozen=True)
 class Loaded:
-    """What an inventory says, and where each thing is written."""
+    """An inventory as exported by Ansible, with the origins of its variables."""
 
     path: Path
     data: Data
 
     @cached_property
     def origins(self) -> Origins:
-        """The files and lines; looked up only when a finding needs them."""
+        """The files and lines of its variables; read only when a finding needs them."""
         from kcluster.inventory.origins import Origins
 
         return Origins(self.path, self.data)
 
     @property
     def name(self) -> str:
-        """The cluster's name when nobody gives it one: the inventory's."""
+        """The default name of the cluster: that of the inventory's directory or file."""
         path = self.path.absolute()
         stem = path.name if path.is_dir() else path.stem
         return path.parent.name if stem in _NAMELESS and path.is_file() else stem
 
 
 def load(path: Path) -> Loaded:
-    """What Ansible says of an inventory."""
+    """The inventory at a path as Ansible exports it; InventoryError when it cannot be read."""
     if not path.exists():
         raise InventoryError(
             f"there is no inventory {path}", resolution=f"check the path, or write a new one: kcluster init {path}"
         )
     try:
-        return Loaded(path, vault.opened(cache.answer(path)))
+        return Loaded(path, vault.decrypted(cache.export(path)))
     except OSError as problem:
         raise InventoryError(
-            f"cannot read {problem.filename or path}: {problem.strerror}", resolution="check who may read it: ls -l"
+            f"cannot read {problem.filename or path}: {problem.strerror}", resolution="check its permissions: ls -l"
         ) from problem
     except InventoryError as problem:
         from kcluster.inventory.origins import syntax_error
@@ -66,12 +67,12 @@ def load(path: Path) -> Loaded:
 
 
 def read(path: Path) -> Cluster:
-    """The cluster an inventory describes; refused when it is not a cluster at all (`validate` asks much more)."""
+    """The cluster of an inventory; InventoryError on structural errors only (`validate` applies all rules)."""
     return cluster_of(load(path))
 
 
 def cluster_of(loaded: Loaded) -> Cluster:
-    """The same of an inventory that was loaded already."""
+    """The cluster of a loaded inventory; InventoryError on structural errors."""
     cluster, findings = cluster_from(loaded.data, loaded.name)
     if cluster:
         findings += structure(cluster)
@@ -79,29 +80,28 @@ def cluster_of(loaded: Loaded) -> Cluster:
 
 
 def refuse(loaded: Loaded, cluster: Cluster | None, findings: list[Finding]) -> Cluster:
-    """The cluster, unless a finding is an error: then all of them at once."""
+    """The cluster, or InventoryError with all findings that are errors."""
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if cluster and not errors:
         folder = loaded.path if loaded.path.is_dir() else loaded.path.parent
         return replace(cluster, client=cluster.client.beside(folder.absolute()))
     reported = report(errors, loaded.origins.locate)
-    many = "1 error" if len(reported) == 1 else f"{len(reported)} errors"
     raise InventoryError(
-        f"the inventory {loaded.path} is refused: {many}",
+        f"the inventory {loaded.path} is refused: {counted(len(reported), 'error')}",
         details="\n".join(line for found in reported for line in found.lines),
         resolution=f"correct it, then: kcluster validate -i {loaded.path}",
     )
 
 
 def client_of(path: Path) -> Client:
-    """What the file after --client-config says."""
+    """The client properties of a file; UsageError when it cannot be read."""
     from kcluster.inventory.client_config import read as read_properties
 
     return read_properties(path)
 
 
 def librdkafka(client: Client) -> dict[str, str]:
-    """What a client says to the brokers, as librdkafka spells it."""
+    """The client properties with the names of librdkafka; UsageError for those it does not support."""
     from kcluster.inventory import client_config
 
     return client_config.librdkafka(client)

@@ -1,4 +1,4 @@
-"""Remembers what Ansible said of an inventory, until a file of it changes; asking again costs half a second."""
+"""The cache of inventory exports, valid until a file of the inventory changes; a new export takes half a second."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _DYNAMIC = re.compile(rb"^plugin\s*:", re.MULTILINE)
 _SECRET = (b"$ANSIBLE_VAULT", b"!vault")
 
 
-def answer(inventory: Path) -> dict[str, Any]:
-    """What Ansible says of an inventory, from the cache when nothing has changed."""
+def export(inventory: Path) -> dict[str, Any]:
+    """The export of an inventory, from the cache where nothing has changed."""
     key = fingerprint(inventory)
     place = _place(inventory)
-    if key and (known := _recall(place, key)) is not None:
-        return known
-    said = ansible.export_inventory(inventory)
+    if key and (cached := _load(place, key)) is not None:
+        return cached
+    exported = ansible.export_inventory(inventory)
     if key:
-        _remember(place, key, said)
-    return said
+        _store(place, key, exported)
+    return exported
 
 
 def files(inventory: Path) -> list[Path]:
@@ -39,11 +39,11 @@ def files(inventory: Path) -> list[Path]:
 
 
 def fingerprint(inventory: Path) -> str:
-    """What the answer depends on; empty when it must not be kept: a program answers, or secrets are in it."""
+    """A hash of everything the export depends on; empty when it must not be cached: a script, a plugin or secrets."""
     digest = hashlib.sha256(f"{inventory.absolute()}\n{_environment()}\n".encode())
     for path in files(inventory):
         content = path.read_bytes()
-        if _changes_by_itself(path, content) or any(mark in content for mark in _SECRET):
+        if _dynamic(path, content) or any(mark in content for mark in _SECRET):
             return ""
         digest.update(f"{path.absolute()}\n{len(content)}\n".encode() + content)
     for path in _configurations():
@@ -57,22 +57,22 @@ def _below(folder: Path) -> Iterator[Path]:
         yield from (Path(directory, name) for name in names if not name.startswith("."))
 
 
-def _changes_by_itself(path: Path, content: bytes) -> bool:
-    """Whether a script or a plugin answers: the next answer may differ."""
+def _dynamic(path: Path, content: bytes) -> bool:
+    """Whether the file is a script or names a plugin, whose next export may differ."""
     return content.startswith(b"#!") or os.access(path, os.X_OK) or bool(_DYNAMIC.search(content))
 
 
 def _environment() -> str:
-    """Which Ansible answers, and what the environment tells it; the same for us and for our plugins in a playbook."""
+    """Ansible's program and its settings in the environment, the same in the CLI and in plugins of a playbook."""
     program = ansible.program()
     stamp = program.stat().st_mtime_ns if program.is_file() else 0
     names = {name for name in os.environ if name.startswith("ANSIBLE_")} - FOR_PLAYBOOKS
-    told = sorted(f"{name}={os.environ[name]}" for name in names)
-    return "\n".join([str(program), str(stamp), *told])
+    settings = sorted(f"{name}={os.environ[name]}" for name in names)
+    return "\n".join([str(program), str(stamp), *settings])
 
 
 def _configurations() -> list[Path]:
-    """Where Ansible looks for its configuration."""
+    """The files where Ansible looks for its configuration."""
     named = os.environ.get("ANSIBLE_CONFIG")
     return [
         *([Path(named)] if named else []),
@@ -83,26 +83,26 @@ def _configurations() -> list[Path]:
 
 
 def _place(inventory: Path) -> Path:
-    """One file for each inventory, so that the cache does not grow with every change."""
+    """The cache file of an inventory: one for each, so that the cache does not grow with every change."""
     name = hashlib.sha256(str(inventory.absolute()).encode()).hexdigest()[:24]
     return paths.cache() / "inventories" / f"{name}.json"
 
 
-def _recall(place: Path, key: str) -> dict[str, Any] | None:
+def _load(place: Path, key: str) -> dict[str, Any] | None:
     try:
         kept = json.loads(place.read_bytes())
-    except (OSError, ValueError):  # not there, or half written: ask Ansible again
+    except (OSError, ValueError):  # missing or half written: export again
         return None
     return kept["said"] if isinstance(kept, dict) and kept.get("key") == key else None
 
 
-def _remember(place: Path, key: str, said: dict[str, Any]) -> None:
+def _store(place: Path, key: str, exported: dict[str, Any]) -> None:
     fresh = place.with_suffix(f".{os.getpid()}")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        # Readable by its owner only: people write passwords into inventories, however often they are told not to.
+        # Readable by its owner only: inventories may contain passwords.
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            json.dump({"key": key, "said": said}, file)
+            json.dump({"key": key, "said": exported}, file)
         fresh.replace(place)
-    except OSError:  # a cache that cannot be written costs time, nothing else
+    except OSError:  # without the cache commands are slower, nothing else
         return

@@ -1,4 +1,4 @@
-"""A client's properties, in Java's spelling or librdkafka's, translated to what librdkafka understands."""
+"""Client properties, with the names of Java clients or librdkafka, translated for librdkafka."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _JAVA_ONLY = (
     "ssl.engine.factory.class",
     "ssl.provider",
 )
-"""Endings of Java's names that name Java classes: they cannot be honoured, and must not be dropped silently."""
+"""Endings of properties that name Java classes: they cannot be supported, and must not be ignored silently."""
 
 _UNUSED = (
     "bootstrap.servers",
@@ -42,7 +42,7 @@ _UNUSED = (
     "value.deserializer",
     "client.dns.lookup",
 )
-"""Java's names that have no counterpart and change nothing here; --bootstrap and --group say the rest."""
+"""Java properties without a counterpart in librdkafka, ignored; --bootstrap and --group set the rest."""
 
 _FILES = ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location")
 
@@ -58,11 +58,11 @@ _PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.S)
 
 
 def read(path: Path) -> Client:
-    """The properties of a file, as they are written."""
+    """The properties of a file; UsageError when it cannot be read."""
     try:
         return Client(parse(path.read_text()), str(path))
     except (OSError, UnicodeDecodeError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "it is not a text"
+        reason = problem.strerror if isinstance(problem, OSError) else "it is not text"
         raise UsageError(
             f"cannot read the client configuration {path}: {reason}",
             resolution="check the path after --client-config",
@@ -70,7 +70,7 @@ def read(path: Path) -> Client:
 
 
 def parse(text: str) -> dict[str, str]:
-    """A file of Java's properties, read as Java reads it."""
+    """The properties of a Java properties file."""
     written = {}
     for line in _logical(text):
         if found := _LINE.fullmatch(line):
@@ -79,13 +79,13 @@ def parse(text: str) -> dict[str, str]:
 
 
 def librdkafka(client: Client) -> dict[str, str]:
-    """Java's names in librdkafka's words; names librdkafka knows itself go through."""
+    """The properties with librdkafka's names; UsageError for those that need Java or cannot be read."""
     translated: dict[str, str] = {}
     for key, value in client.written.items():
         if key.endswith(_JAVA_ONLY):
             raise UsageError(
-                f"{client.origin}: {key} needs Java, which this client is not made of",
-                resolution="remove the line, or use a property of librdkafka",
+                f"{client.origin}: {key} needs a Java client, but kcluster uses librdkafka",
+                resolution="remove it, or use a property of librdkafka",
             )
         if key == "sasl.jaas.config":
             translated |= _credentials(value, client.origin)
@@ -105,7 +105,7 @@ def librdkafka(client: Client) -> dict[str, str]:
 
 
 def pem(text: str, kind: str = "") -> str:
-    """The blocks of PEM whose name has this kind in it, in lines as OpenSSL wants them."""
+    """The PEM blocks whose name contains `kind`, with lines of 64 characters for OpenSSL."""
     blocks = ((name, "".join(body.split())) for name, body in _PEM.findall(text) if kind in name)
     wrapped = ((name, "\n".join(textwrap.wrap(body, 64))) for name, body in blocks)
     return "".join(f"-----BEGIN {name}-----\n{body}\n-----END {name}-----\n" for name, body in wrapped)
@@ -113,8 +113,8 @@ def pem(text: str, kind: str = "") -> str:
 
 def is_pem(written: Mapping[str, str]) -> bool:
     """Whether the key and certificate of a client are in a PEM file."""
-    told = written.get("ssl.keystore.type", "").upper()
-    return told == "PEM" or (not told and written.get("ssl.keystore.location", "").endswith(".pem"))
+    kind = written.get("ssl.keystore.type", "").upper()
+    return kind == "PEM" or (not kind and written.get("ssl.keystore.location", "").endswith(".pem"))
 
 
 def _logical(text: str) -> Iterator[str]:
@@ -135,15 +135,15 @@ def _logical(text: str) -> Iterator[str]:
 
 
 def _unescaped(text: str) -> str:
-    def meant(found: re.Match[str]) -> str:
-        word = found[1]
-        return chr(int(word[1:], 16)) if len(word) > 1 else _CONTROL.get(word, word)
+    def character(found: re.Match[str]) -> str:
+        escape = found[1]
+        return chr(int(escape[1:], 16)) if len(escape) > 1 else _CONTROL.get(escape, escape)
 
-    return _ESCAPE.sub(meant, text)
+    return _ESCAPE.sub(character, text)
 
 
 def _credentials(jaas: str, origin: str) -> dict[str, str]:
-    """User and password out of a JAAS line; what is wrong is told without the line, which has the password in it."""
+    """User and password from a JAAS line; UsageError does not show the line, as it contains the password."""
     found = _JAAS.fullmatch(jaas)
     if not found:
         raise UsageError(
@@ -159,7 +159,7 @@ def _credentials(jaas: str, origin: str) -> dict[str, str]:
     options = {name: _unquoted(value) for name, value in re.findall(_OPTION, found[2], re.S)}
     if not options.get("username") or "password" not in options:
         raise UsageError(
-            f"{origin}: sasl.jaas.config names no username and password", resolution='add username="..." password="..."'
+            f"{origin}: sasl.jaas.config has no username or password", resolution='add username="..." password="..."'
         )
     return {"sasl.username": options["username"], "sasl.password": options["password"]}
 
@@ -169,7 +169,7 @@ def _unquoted(value: str) -> str:
 
 
 def _keystore(written: Mapping[str, str]) -> dict[str, str]:
-    """A PEM file holds certificate and key; anything else is PKCS#12, which librdkafka reads itself."""
+    """A PEM file has certificate and key; anything else is PKCS#12, which librdkafka reads."""
     location = written["ssl.keystore.location"]
     if is_pem(written):
         return {"ssl.certificate.location": location, "ssl.key.location": location}
@@ -180,8 +180,8 @@ def _truststore(location: str, origin: str) -> str:
     """librdkafka reads certificates of authorities from PEM only."""
     if location.endswith((".jks", ".p12", ".pfx", ".pkcs12")):
         raise UsageError(
-            f"{origin}: the truststore {location} is not PEM, which clients outside Java need",
-            resolution=f"export it with keytool -exportcert -rfc -keystore {location}, then name the PEM file",
+            f"{origin}: the truststore {location} is not PEM, which librdkafka needs",
+            resolution=f"export it with keytool -exportcert -rfc -keystore {location}, then use the PEM file",
         )
     return location
 
@@ -193,5 +193,5 @@ def _refuse_unreadable(location: str, origin: str) -> None:
                 file.read(1)
     except OSError as problem:
         raise UsageError(
-            f"{origin}: cannot read {location}: {problem.strerror}", resolution="correct the path, or who may read it"
+            f"{origin}: cannot read {location}: {problem.strerror}", resolution="correct the path or its permissions"
         ) from problem

@@ -1,4 +1,4 @@
-"""How each host of an inventory is entered: Ansible's own variables for connections."""
+"""The SSH login of each host, from Ansible's connection variables."""
 
 from __future__ import annotations
 
@@ -21,40 +21,43 @@ _NO = ("false", "no", "off", "0", "n", "f")
 
 
 def logins(loaded: Loaded, become_password: str = "") -> dict[str, Login]:
-    """The login of every host, by its name; the password for sudo counts where the inventory has none."""
+    """The login of every host by its name; `become_password` is the sudo password where the inventory has none.
+
+    InventoryError for templates and settings that kcluster does not support.
+    """
     reader = _Reader(loaded.path)
     return {name: reader.login(member, become_password) for name, member in Tree(loaded.data).members.items()}
 
 
 class _Reader:
-    """Reads the variables of one inventory."""
+    """Reads the connection variables of one inventory."""
 
     def __init__(self, path: Path) -> None:
         self.folder = str((path if path.is_dir() else path.parent).absolute())
 
     def login(self, member: HostLevels, become_password: str) -> Login:
-        from kcluster.clients.ssh import Login  # lazily, as shlex below: most commands enter no host
+        from kcluster.clients.ssh import Login  # lazily, as shlex below: most commands need no SSH
 
-        def said(*variables: str, default: str = "") -> str:
-            return next((found for each in variables if (found := self._value(member, each))), default)
+        def value(*variables: str, default: str = "") -> str:
+            return next((text for each in variables if (text := self._value(member, each))), default)
 
-        method = said("ansible_become_method", default="sudo")
+        method = value("ansible_become_method", default="sudo")
         if method not in ("sudo", "ansible.builtin.sudo"):
             raise InventoryError(
-                f"ansible_become_method of {member.name} is {method}, and kcluster knows sudo only",
-                resolution="take it out, or log in as root",
+                f"ansible_become_method of {member.name} is {method}: kcluster supports sudo only",
+                resolution="remove it, or log in as root",
             )
         return Login(
             name=member.name,
-            address=said("ansible_ssh_host", "ansible_host", default=member.name),
-            port=self._port(member, said("ansible_ssh_port", "ansible_port")),
-            user=said("ansible_ssh_user", "ansible_user") or None,
-            key_file=self._key_file(said("ansible_ssh_private_key_file", "ansible_private_key_file")),
-            password=said("ansible_ssh_password", "ansible_ssh_pass", "ansible_password"),
+            address=value("ansible_ssh_host", "ansible_host", default=member.name),
+            port=self._port(member, value("ansible_ssh_port", "ansible_port")),
+            user=value("ansible_ssh_user", "ansible_user") or None,
+            key_file=self._key_file(value("ansible_ssh_private_key_file", "ansible_private_key_file")),
+            password=value("ansible_ssh_password", "ansible_ssh_pass", "ansible_password"),
             arguments=self._arguments(member),
-            become=said("ansible_become").lower() not in _NO,
-            become_user=said("ansible_become_user", default="root"),
-            become_password=said(
+            become=value("ansible_become").lower() not in _NO,
+            become_user=value("ansible_become_user", default="root"),
+            become_password=value(
                 "ansible_become_password", "ansible_become_pass", "ansible_sudo_pass", default=become_password
             ),
         )
@@ -68,7 +71,7 @@ class _Reader:
                 words += shlex.split(self._value(member, variable))
             except ValueError as problem:
                 raise InventoryError(
-                    f"{variable} of {member.name} does not parse: {problem}", resolution="close its quotes"
+                    f"{variable} of {member.name} is not valid shell syntax: {problem}", resolution="close its quotes"
                 ) from problem
         checking = self._value(member, "ansible_ssh_host_key_checking") or self._value(
             member, "ansible_host_key_checking"
@@ -77,26 +80,29 @@ class _Reader:
 
     def _port(self, member: HostLevels, port: str) -> int | None:
         if port and not port.isdecimal():
-            raise InventoryError(f"ansible_port of {member.name} is {port}", resolution="write a number")
+            raise InventoryError(
+                f"ansible_port of {member.name} is {port!r}, not a number",
+                resolution="set a number from 1 to 65535",
+            )
         return int(port) if port else None
 
     def _key_file(self, path: str) -> str | None:
         return os.path.expanduser(path) if path else None
 
     def _value(self, member: HostLevels, variable: str) -> str:
-        """A variable in clear, as text; empty when it is not written."""
+        """A variable decrypted and as text; empty when it is not set."""
         value = vault.in_clear(member.written(variable))
         if value is None:
             return ""
-        return _TEMPLATE.sub(lambda found: self._filled(found[1], variable, member.name), str(value))
+        return _TEMPLATE.sub(lambda found: self._evaluated(found[1], variable, member.name), str(value))
 
-    def _filled(self, expression: str, variable: str, host: str) -> str:
-        """The two expressions that logins are commonly written with; all others are Ansible's alone."""
+    def _evaluated(self, expression: str, variable: str, host: str) -> str:
+        """The value of `inventory_dir` or an `env` lookup; InventoryError for any other expression."""
         if expression == "inventory_dir":
             return self.folder
         if named := _ENVIRONMENT.fullmatch(expression):
             return os.environ.get(named[1], "")
         raise InventoryError(
-            f"{variable} of {host} is a template that kcluster cannot fill in",
-            resolution="write the value itself; {{ inventory_dir }} and {{ lookup('env', 'NAME') }} are understood",
+            f"{variable} of {host} is a template, which kcluster does not evaluate",
+            resolution="write the value itself; {{ inventory_dir }} and {{ lookup('env', 'NAME') }} are supported",
         )

@@ -1,4 +1,4 @@
-"""Where each variable of an inventory is written: its files are read once more, with line numbers."""
+"""The file and line of each variable: reads the files of an inventory again, with line numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Place = tuple[str, str, str]
 
 
 class Origins:
-    """The files and lines of an inventory."""
+    """The locations of an inventory's variables."""
 
     def __init__(self, path: Path, data: Data) -> None:
         self.path = path
@@ -44,7 +44,7 @@ class Origins:
 
     @cached_property
     def _index(self) -> dict[Place, str]:
-        """Where each thing is written; of things written twice in one file the last, as for Ansible."""
+        """File and line of each place; of duplicates in one file the last, as in Ansible."""
         index: dict[Place, str] = {}
         for path in cache.files(self.path):
             shown = _relative(path)
@@ -62,16 +62,16 @@ def syntax_error(inventory: Path) -> InventoryError | None:
             yaml.compose(path.read_bytes(), Loader=_LOADER)
         except yaml.YAMLError as problem:
             mark = getattr(problem, "problem_mark", None)
-            what = getattr(problem, "problem", None) or "it cannot be read as text"
+            what = getattr(problem, "problem", None) or "it is not text"
             return InventoryError(
                 f"{_relative(path)}{f':{mark.line + 1}' if mark else ''} is not valid YAML: {what}",
-                resolution="look at that line and the one above it: indentation, quotes, brackets",
+                resolution="check indentation, quotes and brackets on that line and the one above",
             )
     return None
 
 
 def _relative(path: Path) -> str:
-    """A path as people type it: from here when it is below here."""
+    """A path relative to the current directory where it is below it."""
     absolute = os.path.abspath(path)
     here = os.getcwd() + os.sep
     return absolute.removeprefix(here)
@@ -87,7 +87,7 @@ def _places(path: Path, inventory: Path) -> Iterator[tuple[Place, int]]:
 
 
 def _subject(parts: tuple[str, ...]) -> str:
-    """Whose variables a file below group_vars/ or host_vars/ holds; empty for a file with hosts."""
+    """The group or host of a file below group_vars/ or host_vars/; empty for a file with hosts."""
     for folder in ("group_vars", "host_vars"):
         if folder in parts[:-1]:
             first = parts[parts.index(folder) + 1]

@@ -1,4 +1,4 @@
-"""Opens single vaulted values (`!vault`) of our own words; Ansible hands these on encrypted."""
+"""Decrypts vaulted values (`!vault`) of kcluster's variables, which an export contains encrypted."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from kcluster.inventory.schema import VARIABLES, VariableType
 _VAULTED = "__ansible_vault"
 
 
-def opened(data: Data) -> Data:
-    """The answer of Ansible with the vaulted values of our words in clear; all others stay as they are."""
+def decrypted(data: Data) -> Data:
+    """The export with the vaulted values of kcluster's variables decrypted; others stay encrypted."""
     if _VAULTED not in repr(data):
         return data
-    hosts = {host: _words(variables) for host, variables in data["_meta"]["hostvars"].items()}
-    groups = {name: {**group, "vars": _words(group.get("vars", {}))} for name, group in data.items() if name != "_meta"}
+    hosts = {host: _decrypt_variables(variables) for host, variables in data["_meta"]["hostvars"].items()}
+    groups = {
+        name: {**group, "vars": _decrypt_variables(group.get("vars", {}))}
+        for name, group in data.items()
+        if name != "_meta"
+    }
     return {**groups, "_meta": {**data["_meta"], "hostvars": hosts}}
 
 
-def _words(variables: dict[str, Any]) -> dict[str, Any]:
+def _decrypt_variables(variables: dict[str, Any]) -> dict[str, Any]:
     from kcluster.config import property_tables  # lazily: most inventories have nothing vaulted
 
     for name, value in variables.items():
@@ -32,7 +36,7 @@ def _words(variables: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_clear(value: Any) -> Any:
-    """A value with whatever is vaulted in it opened."""
+    """A value with all vaulted parts decrypted; InventoryError without the right password."""
     if isinstance(value, list):
         return [in_clear(item) for item in value]
     if not isinstance(value, dict):
@@ -45,10 +49,10 @@ def in_clear(value: Any) -> Any:
 @cache
 def _decrypt(ciphertext: str) -> str:
     try:
-        # `echo PASSWORD | ansible-vault encrypt_string` seals the line break of echo too, which nobody means.
+        # `echo PASSWORD | ansible-vault encrypt_string` also encrypts the line break of echo.
         return ansible.decrypt(ciphertext).removesuffix("\n")
     except InventoryError as problem:
         raise InventoryError(
-            "the inventory has vaulted values that cannot be opened",
-            resolution="name the file of the vault's password: export ANSIBLE_VAULT_PASSWORD_FILE=FILE",
+            "the inventory has vaulted values that cannot be decrypted",
+            resolution="set the vault password file: export ANSIBLE_VAULT_PASSWORD_FILE=FILE",
         ) from problem

@@ -1,4 +1,4 @@
-"""The clusters on this machine: which there are, and each as it was placed here."""
+"""The local clusters: their names, and the record and cluster of each."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from kcluster.local.cluster_record import ClusterRecord, cluster_names
 from kcluster.model.cluster import Cluster
 from kcluster.model.suggestions import nearest
 
-__all__ = ["cluster_names", "meant", "only", "record", "running"]
+__all__ = ["cluster_names", "name_of", "only", "record", "running"]
 
 
 def only() -> str:
-    """The name of the one local cluster there is."""
+    """The name of the only local cluster; UsageError when there is none or several."""
     known = cluster_names()
     if not known:
-        raise UsageError("there is no cluster on this machine yet", resolution="kcluster up")
+        raise UsageError("there is no local cluster", resolution="start one: kcluster up")
     if len(known) > 1:
-        raise UsageError(f"several clusters are on this machine: {', '.join(known)}", resolution=f"-n {known[0]}")
+        raise UsageError(
+            f"there are {len(known)} local clusters: {', '.join(known)}",
+            resolution=f"choose one: --name {known[0]}",
+        )
     return known[0]
 
 
-def meant(name: str | None, path: Path | None) -> str:
-    """The local cluster a command is about: the name given, else the inventory's, else the only one there is."""
+def name_of(name: str | None, path: Path | None) -> str:
+    """The name of the local cluster for a command: the given one, else the inventory's, else that of the only one."""
     if name:
         return name
     if path:
@@ -35,21 +38,24 @@ def meant(name: str | None, path: Path | None) -> str:
 
 
 def record(name: str) -> ClusterRecord:
-    """All that is known about a local cluster, or an error with the nearest names."""
-    found = ClusterRecord.load(paths.home() / "local" / name)
-    if found is None:
+    """The record of a local cluster; RefusedError with the nearest names when there is none."""
+    loaded = ClusterRecord.load(paths.home() / "local" / name)
+    if loaded is None:
         raise _unknown(name)
-    return found
+    return loaded
 
 
 def running(name: str) -> Cluster:
-    """The local cluster of that name, as it was placed on this machine."""
+    """The local cluster of that name, with its local ports and directories; RefusedError when there is none."""
     return record(name).cluster
 
 
 def _unknown(name: str) -> RefusedError:
     known = cluster_names()
     if not known:
-        return RefusedError(f"there is no local cluster {name}, nor any other", resolution=f"kcluster up --name {name}")
+        return RefusedError(f"there is no local cluster {name}", resolution=f"start it: kcluster up --name {name}")
     near = nearest(name, known) or known
-    return RefusedError(f"there is no local cluster {name}; there is {', '.join(near)}", resolution=f"-n {near[0]}")
+    return RefusedError(
+        f"there is no local cluster {name}; there is {', '.join(near)}",
+        resolution=f"choose one: --name {near[0]}",
+    )

@@ -1,4 +1,4 @@
-"""Class data archives: what makes the second start of a JVM fast. A start never depends on them."""
+"""Class data archives (CDS), which shorten the second start of a JVM. A start never depends on them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kcluster.clients.java import Java
 from kcluster.clients.processes import Process, maps
 from kcluster.model.node import Kind
 
-# Quick compilation only: a local cluster starts far more often than it runs under load.
+# C1 only: a local cluster is started more often than it runs under load.
 _LOCAL = "-XX:TieredStopAtLevel=1 -Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
 
 
@@ -37,17 +37,17 @@ class Archives:
             return False
 
     def making(self, kind: Kind) -> Path:
-        """A name for an archive that is being made; it gets the real one when it is complete."""
+        """The temporary name of an archive that is being written; `complete` renames it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         return self.folder / f"{kind}.{os.getpid()}.new"
 
     def drop_if_unused(self, kind: Kind, process: Process) -> None:
-        """Remove an archive the JVM did not take (a JVM says nothing of it), so that the next start makes a new one."""
+        """Remove an archive that the JVM silently rejected, so that the next start writes a new one."""
         if self.archive(kind).is_file() and not maps(process, self.archive(kind)):
             self.archive(kind).unlink(missing_ok=True)
 
     def using(self, kind: Kind) -> str:
-        """JVM options of a node that uses the archive, or goes on without when it does not fit."""
+        """JVM options of a node that uses the archive, if it fits."""
         return f"{_LOCAL} -XX:SharedArchiveFile={self.archive(kind)}"
 
 
@@ -62,6 +62,6 @@ def without() -> str:
 
 
 def complete(path: Path) -> None:
-    """Give a written archive its name; a node that was killed has written none."""
+    """Rename a written archive to its final name; a killed node has written none."""
     if path.is_file():
         path.replace(path.with_name(f"{path.name.partition('.')[0]}.jsa"))

@@ -1,4 +1,4 @@
-"""The record of one local cluster: the cluster as placed here, its ports, and the processes that `up` started."""
+"""The record of a local cluster as JSON: the cluster with its layout, its ports, and the processes `up` started."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class StartedProcess:
 
     process: Process
     digest: str
-    """Of the files, the release and the environment it was started with: another one asks for a restart."""
+    """Of the files and the release it was started with; a different digest needs a restart."""
     archive: str = ""
-    """The class data archive it writes at its orderly stop, under a name for the time being."""
+    """The class archive it writes when it stops, under its temporary name."""
 
 
 @dataclass(frozen=True)
 class UpOrigin:
-    """What the cluster was made from, so that `up` without options repairs the same one."""
+    """The inventory or topology of a local cluster, so that `up` without options repairs the same one."""
 
     inventory: str = ""
     brokers: int = 3
@@ -47,7 +47,7 @@ class UpOrigin:
 
 @dataclass(frozen=True)
 class ClusterRecord:
-    """All that this machine remembers about one local cluster."""
+    """Everything stored about one local cluster."""
 
     root: Path
     cluster: Cluster
@@ -56,7 +56,7 @@ class ClusterRecord:
     """Port by purpose: "broker-1 internal". A node that comes back gets the ports it had."""
     release_home: str = ""
     started: Mapping[str, StartedProcess] = field(default_factory=dict)
-    """By node name; `down` takes a node out, so one that is here and does not run has crashed."""
+    """By node name. `down` removes a node, so one that is here and does not run has crashed."""
 
     @staticmethod
     def at(root: Path) -> Path:
@@ -65,7 +65,7 @@ class ClusterRecord:
 
     @classmethod
     def load(cls, root: Path) -> ClusterRecord | None:
-        """The record of the cluster in that folder, if there is one."""
+        """The record in that directory; None when there is none."""
         try:
             data = json.loads(cls.at(root).read_text())
         except (FileNotFoundError, NotADirectoryError):
@@ -80,14 +80,14 @@ class ClusterRecord:
         )
 
     def save(self) -> None:
-        """Write the record; a reader sees the old one or the new one, never half of it."""
+        """Write the record atomically, readable by its owner only."""
         data = {
             name: _as_plain_data(getattr(self, name))
             for name in ("cluster", "origin", "ports", "release_home", "started")
         }
         fresh = self.root / "record.json.new"
         self.root.mkdir(parents=True, exist_ok=True)
-        # For its owner only: the settings of brokers and clients have passwords in them.
+        # Settings of brokers and clients contain passwords.
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
             json.dump(data, out, indent=1)
         fresh.replace(self.at(self.root))
@@ -110,7 +110,7 @@ class ClusterRecord:
 
 
 def cluster_names() -> list[str]:
-    """The names of the local clusters, also of those that are stopped."""
+    """The names of the local clusters, running or stopped."""
     folder = paths.home() / "local"
     if not folder.is_dir():
         return []
@@ -118,7 +118,7 @@ def cluster_names() -> list[str]:
 
 
 def owned_ports(*, besides: str = "") -> set[int]:
-    """The ports that local clusters own, whether they run or not."""
+    """The ports of the local clusters, running or stopped, `besides` one."""
     records = (ClusterRecord.load(paths.home() / "local" / name) for name in cluster_names() if name != besides)
     return {port for record in records if record for port in record.ports.values()}
 
@@ -128,7 +128,7 @@ def _started(data: dict[str, Any]) -> StartedProcess:
 
 
 def _as_plain_data(value: Any) -> Any:
-    """Dictionaries, lists and words of a part of the model."""
+    """A part of the model as dictionaries, lists and scalars."""
     if is_dataclass(value):
         return {part.name: _as_plain_data(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, Mapping):
@@ -139,7 +139,7 @@ def _as_plain_data(value: Any) -> Any:
 
 
 def _cluster_from_data(data: dict[str, Any]) -> Cluster:
-    """The cluster that `plain` took apart."""
+    """The cluster from its plain data."""
     metadata = data["metadata"]
     return Cluster(
         name=data["name"],
@@ -147,7 +147,7 @@ def _cluster_from_data(data: dict[str, Any]) -> Cluster:
         metadata=_ensemble(metadata) if "servers" in metadata else _quorum(metadata),
         brokers=tuple(_broker(broker) for broker in data["brokers"]),
         topics=tuple(Topic(**topic) for topic in data["topics"]),
-        client=Client(**data.get("client", {})),  # a cluster that an older kcluster started has none
+        client=Client(**data.get("client", {})),  # records of older versions have none
     )
 
 
@@ -165,7 +165,7 @@ def _broker(data: dict[str, Any]) -> Broker:
 
 
 def _node(data: dict[str, Any]) -> dict[str, Any]:
-    """A node's fields, with those that all kinds share made whole again."""
+    """The fields of a node, with host, places and layers parsed."""
     return data | {
         "host": Host(**data["host"]),
         "places": Places(**data["places"]),

@@ -1,4 +1,4 @@
-"""Starting nodes of a local cluster: archives, storage that must be formatted first, and the processes."""
+"""Starting nodes of a local cluster: class archives, KRaft storage to format first, and the processes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _FORMATTED_WITHIN = 120.0
 
 
 @dataclass(frozen=True)
-class Ready:
-    """A node whose files are written, and the digest of what it would start with."""
+class PreparedNode:
+    """A node whose files are written, with the digest of everything it would start with."""
 
     node: Node
     files: tuple[RenderedFile, ...]
@@ -41,11 +41,11 @@ class Launcher:
     release_home: Path
     archives: Archives
 
-    def options(self, nodes: Sequence[Ready]) -> dict[str, tuple[str, str]]:
-        """JVM options and the archive being made, by node: the first node of a kind makes what is missing."""
+    def options(self, nodes: Sequence[PreparedNode]) -> dict[str, tuple[str, str]]:
+        """JVM options and the class archive to write, by node; the first node of a kind writes a missing archive."""
         chosen: dict[str, tuple[str, str]] = {}
         made: set[Kind] = set()
-        for kind, name in ((ready.node.kind, ready.node.name) for ready in nodes):
+        for kind, name in ((prepared.node.kind, prepared.node.name) for prepared in nodes):
             if self.archives.usable(kind, self.release_home / "libs"):
                 chosen[name] = self.archives.using(kind), ""
             elif kind in made:
@@ -57,53 +57,57 @@ class Launcher:
         return chosen
 
     def start(
-        self, record: ClusterRecord, nodes: Sequence[Ready], remember: Callable[[ClusterRecord], None]
+        self, record: ClusterRecord, nodes: Sequence[PreparedNode], remember: Callable[[ClusterRecord], None]
     ) -> ClusterRecord:
-        """Start all nodes at once; each is remembered as soon as it runs."""
+        """Start all nodes at once and return the record with them; `remember` saves it after each start."""
         options = self.options(nodes)
-        for ready in nodes:
-            jvm, archive = options[ready.node.name]
-            environment = node_files.surroundings(ready.files, jvm)
-            with processes.undisturbed():  # Ctrl-C must not come between a start and its record
+        for prepared in nodes:
+            jvm, archive = options[prepared.node.name]
+            environment = node_files.process_environment(prepared.files, jvm)
+            with processes.signals_blocked():  # no Ctrl-C between a start and its record
                 process = self._run(
-                    ready, _SCRIPTS[ready.node.kind], [node_files.config_file(ready.files)], environment
+                    prepared, _SCRIPTS[prepared.node.kind], [node_files.config_file(prepared.files)], environment
                 )
-                record = record.with_started(ready.node.name, StartedProcess(process, ready.digest, archive))
+                record = record.with_started(prepared.node.name, StartedProcess(process, prepared.digest, archive))
                 remember(record)
         return record
 
-    def check_archives(self, record: ClusterRecord, nodes: Iterable[Ready]) -> None:
-        """Find out whether the JVMs have taken the archives they were offered."""
-        for ready in nodes:
-            started = record.started[ready.node.name]
+    def check_archives(self, record: ClusterRecord, nodes: Iterable[PreparedNode]) -> None:
+        """Drop the class archives that the JVMs did not accept."""
+        for prepared in nodes:
+            started = record.started[prepared.node.name]
             if not started.archive:
-                self.archives.drop_if_unused(ready.node.kind, started.process)
+                self.archives.drop_if_unused(prepared.node.kind, started.process)
 
-    def format(self, nodes: Iterable[Ready], quorum: Quorum) -> None:
-        """Format the storage of those nodes that have none yet, all at the same time."""
-        new = [ready for ready in nodes if unformatted(ready.node)]
-        running = [self._format(ready, quorum.cluster_id) for ready in new]
+    def format(self, nodes: Iterable[PreparedNode], quorum: Quorum) -> None:
+        """Format the storage of nodes without one, all at once; ApplyError with the output where that fails."""
+        new = [prepared for prepared in nodes if unformatted(prepared.node)]
+        running = [self._format(prepared, quorum.cluster_id) for prepared in new]
         try:
             processes.left_after(running, _FORMATTED_WITHIN)
         except KeyboardInterrupt:
-            # Half-formatted storage would be refused by the next start: this takes a second or two to complete.
+            # The next start would refuse half-formatted storage; completing it takes a second or two.
             processes.left_after(running, _FORMATTED_WITHIN)
             raise
-        for ready in new:
-            if unformatted(ready.node):
-                raise _not_formatted(ready.node)
+        for prepared in new:
+            if unformatted(prepared.node):
+                raise _not_formatted(prepared.node)
 
-    def _format(self, ready: Ready, cluster_id: str) -> Process:
-        arguments = ["format", f"-t={cluster_id}", f"-c={node_files.config_file(ready.files)}", "-g"]
-        environment = node_files.for_tools(node_files.surroundings(ready.files, self.archives.using(Kind.BROKER)))
-        return self._run(ready, "kafka-storage.sh", arguments, environment)
+    def _format(self, prepared: PreparedNode, cluster_id: str) -> Process:
+        arguments = ["format", f"-t={cluster_id}", f"-c={node_files.config_file(prepared.files)}", "-g"]
+        environment = node_files.for_tools(
+            node_files.process_environment(prepared.files, self.archives.using(Kind.BROKER)),
+        )
+        return self._run(prepared, "kafka-storage.sh", arguments, environment)
 
-    def _run(self, ready: Ready, script: str, arguments: Sequence[str], environment: Mapping[str, str]) -> Process:
+    def _run(
+        self, prepared: PreparedNode, script: str, arguments: Sequence[str], environment: Mapping[str, str]
+    ) -> Process:
         return processes.start(
             [str(self.release_home / "bin" / script), *arguments],
             environment=environment,
-            directory=Path(ready.node.places.log_dir),
-            output=node_log.console(ready.node),
+            directory=Path(prepared.node.places.log_dir),
+            output=node_log.console(prepared.node),
         )
 
 
@@ -114,7 +118,7 @@ def unformatted(node: Node) -> bool:
 
 def _not_formatted(node: Node) -> ApplyError:
     return ApplyError(
-        f"the storage of {node.name} could not be formatted",
+        f"{node.name}: formatting the KRaft storage failed",
         details="\n".join(node_log.tail(node_log.console(node), 12)),
-        resolution="correct the setting or make room, then `kcluster up`",
+        resolution="correct the setting or free disk space, then: kcluster up",
     )

@@ -1,4 +1,4 @@
-"""Placing a cluster on this machine: 127.0.0.1, ports that are free, folders of its own, a small heap."""
+"""The local layout of a cluster: 127.0.0.1, free ports, separate directories, a small heap."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ _UNSET_HEAP = Node.__dataclass_fields__["heap"].default
 _WITH_ZOOKEEPER = Layer(
     "kcluster up",
     {
-        # When all brokers stop together, the last ones have nobody to hand their partitions to:
-        # asking again five seconds later, as the default is, only makes `down` slow.
+        # When all brokers stop together, the last ones cannot move their leaders; the default retry after 5 s
+        # only slows `down`.
         "controlled.shutdown.retry.backoff.ms": "200",
-        # So long a killed broker stays registered, and so long its next start is refused.
+        # A killed broker stays registered, and its next start is refused, until its session expires.
         "zookeeper.session.timeout.ms": "10000",
     },
 )
-"""What is different on one machine; people's own settings win."""
+"""Defaults for one machine; the inventory overrides them."""
 
 
 @dataclass(frozen=True)
 class Placement:
-    """What is chosen for a cluster on this machine."""
+    """The directory, ports and release chosen for a local cluster."""
 
     root: Path
     ports: Mapping[str, int]
     release_home: str = ""
 
 
-def wanted_ports(cluster: Cluster) -> dict[str, int]:
-    """The ports the cluster asks for, by purpose ("broker-1 internal"), brokers first."""
-    wanted: dict[str, int] = {}
+def configured_ports(cluster: Cluster) -> dict[str, int]:
+    """The configured ports by purpose ("broker-1 internal"), brokers first."""
+    configured: dict[str, int] = {}
     for node in (*cluster.brokers, *cluster.metadata.nodes):
-        wanted |= {f"{node.name} {purpose}": port for purpose, port in ports_of(node)}
-    return wanted
+        configured |= {f"{node.name} {purpose}": port for purpose, port in ports_of(node)}
+    return configured
 
 
 def ports_of(node: Node) -> Iterator[tuple[str, int]]:
@@ -58,10 +58,10 @@ def ports_of(node: Node) -> Iterator[tuple[str, int]]:
         yield "controller", node.port
 
 
-def choose_ports(wanted: Mapping[str, int], kept: Mapping[str, int], free: Callable[[int], bool]) -> dict[str, int]:
-    """For each purpose the port it had, else the first free one from the wanted port on."""
-    chosen = {purpose: kept[purpose] for purpose in wanted if purpose in kept}
-    for purpose, port in wanted.items():
+def choose_ports(configured: Mapping[str, int], kept: Mapping[str, int], free: Callable[[int], bool]) -> dict[str, int]:
+    """For each purpose the port it had, else the first free one from the configured port on."""
+    chosen = {purpose: kept[purpose] for purpose in configured if purpose in kept}
+    for purpose, port in configured.items():
         if purpose not in chosen:
             used = {*chosen.values(), *kept.values()}
             chosen[purpose] = next(number for number in range(port, 65536) if number not in used and free(number))
@@ -69,7 +69,7 @@ def choose_ports(wanted: Mapping[str, int], kept: Mapping[str, int], free: Calla
 
 
 def place(cluster: Cluster, placement: Placement) -> Cluster:
-    """The same cluster on this machine."""
+    """The cluster with local addresses, ports, directories and heaps."""
     metadata = cluster.metadata
     if isinstance(metadata, Ensemble):
         placed: Ensemble | Quorum = replace(metadata, servers=tuple(_server(s, placement) for s in metadata.servers))
@@ -80,7 +80,7 @@ def place(cluster: Cluster, placement: Placement) -> Cluster:
 
 
 def folder(root: Path, node: str) -> Path:
-    """The folder of a node, with etc/, data/ and logs/."""
+    """The directory of a node, with etc/, data/ and logs/."""
     return root / "nodes" / node
 
 
@@ -125,7 +125,7 @@ def _broker(broker: Broker, placement: Placement, below: tuple[Layer, ...]) -> B
 
 
 def _common(node: Node, placement: Placement) -> dict[str, Any]:
-    """What changes for every kind of node."""
+    """The local fields that every kind of node has."""
     home = folder(placement.root, node.name)
     places = replace(
         node.places,

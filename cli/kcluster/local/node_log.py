@@ -1,4 +1,4 @@
-"""Where a local node writes its log, and the end of it."""
+"""The log files of a local node, and their last lines."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _BLOCK = 1 << 16
 
 
 def main_log(node: Node) -> Path:
-    """The node's own log."""
+    """The main log file of the node."""
     return Path(node.places.log_dir, log_files.of(node.kind).files[0].file)
 
 
 def console(node: Node) -> Path:
-    """What the JVM says before and beside the log."""
+    """The file with stdout and stderr of the JVM."""
     return Path(node.places.log_dir, "console.log")
 
 
 def tail(path: Path, lines: int, *, since: int = 0, until: int | None = None) -> list[str]:
-    """The last lines of a file, of what is written between two sizes of it; nothing when there is no file."""
+    """The last lines of a file between two offsets; empty when there is no file."""
     try:
         with path.open("rb") as file:
             position = file.seek(0, os.SEEK_END) if until is None else until
@@ -37,7 +37,7 @@ def tail(path: Path, lines: int, *, since: int = 0, until: int | None = None) ->
 
 
 def size(path: Path) -> int:
-    """How much is written so far."""
+    """The size of a file; 0 when there is none."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Waiting until a local cluster serves: every node is asked over the wire, and one that dies ends the wait at once."""
+"""Waiting until every node of a local cluster serves; ends at once when a node dies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
 
 PATIENCE = 120.0
-"""Seconds until nodes that neither serve nor die are given up; a loaded machine may be slow."""
+"""Seconds to wait for nodes that neither serve nor die; a loaded machine may be slow."""
 _POLL = 0.05
 _ANSWER = 0.2
 _LINES = 12
@@ -31,36 +31,36 @@ _LINES = 12
 def wait(
     record: ClusterRecord, log_sizes: dict[str, int], again: Callable[[ClusterRecord, Node], ClusterRecord]
 ) -> ClusterRecord:
-    """Return when every node serves; raise as soon as one has died, or when time is up.
+    """Wait until every node serves and return the record; ApplyError as soon as one dies, or after PATIENCE.
 
-    `log_sizes` says where this start begins in each node's log. A broker that ZooKeeper still knows from before
-    it was killed is started once more with `again`, which gives the new record.
+    `log_sizes` is the offset of this start in each node's log. A broker whose old registration in ZooKeeper has not
+    expired is started again with `again`, which returns the new record.
     """
     deadline = time.monotonic() + PATIENCE
-    questions = Questions(record)
+    probe = ServingProbe(record)
     waiting = list(record.cluster.nodes)
     while waiting:
         for node in record.cluster.nodes:
             if not alive(record.started[node.name].process):
-                _give_up_unless_registered(node, log_sizes)
-                record = questions.record = again(record, node)
-        waiting = [node for node in waiting if not questions.serves(node)]
+                _raise_unless_still_registered(node, log_sizes)
+                record = probe.record = again(record, node)
+        waiting = [node for node in waiting if not probe.serves(node)]
         if waiting and time.monotonic() > deadline:
             raise _too_slow(waiting[0], log_sizes.get(waiting[0].name, 0))
         time.sleep(_POLL if waiting else 0)
     return record
 
 
-def _give_up_unless_registered(node: Node, log_sizes: dict[str, int]) -> None:
-    """Raise for a dead node, unless its cause goes by itself."""
-    found = failure_causes.cause_of(last_words(node, log_sizes.get(node.name, 0)))
-    if node.name not in log_sizes or not found or found[0] is not failure_causes.STILL_REGISTERED:
-        raise died(node, log_sizes.get(node.name, 0))
+def _raise_unless_still_registered(node: Node, log_sizes: dict[str, int]) -> None:
+    """Raise ApplyError for a dead node, unless the cause is an old registration that expires."""
+    cause = failure_causes.cause_of(start_log(node, log_sizes.get(node.name, 0)))
+    if node.name not in log_sizes or not cause or cause[0] is not failure_causes.STILL_REGISTERED:
+        raise start_failure(node, log_sizes.get(node.name, 0))
     log_sizes[node.name] = node_log.size(node_log.main_log(node))
 
 
-class Questions:
-    """Asks the nodes of a cluster whether they serve, and keeps the clients it needs for that."""
+class ServingProbe:
+    """Finds out whether nodes serve, with one client per broker."""
 
     def __init__(self, record: ClusterRecord) -> None:
         self.record = record
@@ -68,8 +68,8 @@ class Questions:
         self._clients: dict[str, Kafka] = {}
 
     def serves(self, node: Node) -> bool:
-        """Whether the node does its work: a member of its ensemble or quorum, a broker that knows all others."""
-        port = door(node)
+        """Whether its own process serves: ZooKeeper has a mode, a controller listens, a broker knows all brokers."""
+        port = client_port(node)
         pid = self.record.started[node.name].process.pid
         if not (ports.answers(node.host.address, port) and ports.held_by(pid, port)):
             return False
@@ -78,10 +78,10 @@ class Questions:
         return not isinstance(node, Broker) or self._registered(node)
 
     def _registered(self, broker: Broker) -> bool:
-        """Whether the broker itself answers, and every broker is in its metadata."""
+        """Whether the broker answers with metadata that has every broker."""
         from confluent_kafka import KafkaException  # lazily: the JVMs start while Python still imports
 
-        # A client of its own knows no other address, so it is this broker that gives the first answer.
+        # A client per broker knows one address only, so the answer is this broker's.
         if broker.name not in self._clients:
             self._clients[broker.name] = self._client(broker)
         client = self._clients[broker.name]
@@ -92,7 +92,7 @@ class Questions:
             return False
 
     def _client(self, broker: Broker) -> Kafka:
-        """A client of this broker alone, at an open listener where it has one."""
+        """A client of this broker only, at a PLAINTEXT listener where there is one."""
         from kcluster.clients.kafka import Kafka
 
         listener = broker.listener_for(PLAIN)
@@ -104,8 +104,8 @@ class Questions:
         return Kafka(broker.listener_for(client.protocol).address, inventory.librdkafka(client))
 
 
-def door(node: Node) -> int:
-    """The port on which a node answers those who use it."""
+def client_port(node: Node) -> int:
+    """The port of a node for its clients."""
     if isinstance(node, Server):
         return node.client_port
     if isinstance(node, Controller):
@@ -114,27 +114,27 @@ def door(node: Node) -> int:
     return node.internal.advertised_port
 
 
-def died(node: Node, log_size: int) -> ApplyError:
-    """The error for a node that ended while it started: its last words, and what they mean."""
-    said = last_words(node, log_size)
-    found = failure_causes.cause_of(said)
-    cause = f": {found[0].text}{_who_holds(node) if found[0] is failure_causes.PORT_IN_USE else ''}" if found else ""
-    lines = said[-_LINES:]
+def start_failure(node: Node, log_size: int) -> ApplyError:
+    """The error for a node that exited during its start, with its last log lines and their known cause."""
+    log = start_log(node, log_size)
+    found = failure_causes.cause_of(log)
+    cause = f": {found[0].text}{_port_holders(node) if found[0] is failure_causes.PORT_IN_USE else ''}" if found else ""
+    lines = log[-_LINES:]
     if found and found[1] not in lines:
         lines = [found[1], *lines[1:]]
     return ApplyError(
-        f"{node.name} ended while it started{cause}",
+        f"{node.name} exited during its start{cause}",
         details="\n".join(lines),
-        resolution=found[0].here if found else f"read its log: {node_log.main_log(node)}",
+        resolution=found[0].local_fix if found else f"read its log: {node_log.main_log(node)}",
     )
 
 
-def last_words(node: Node, log_size: int) -> list[str]:
-    """What the node said in this start, on its console and in its log."""
+def start_log(node: Node, log_size: int) -> list[str]:
+    """The lines of this start from the console and the log of a node."""
     return node_log.tail(node_log.console(node), 200) + node_log.tail(node_log.main_log(node), 400, since=log_size)
 
 
-def _who_holds(node: Node) -> str:
+def _port_holders(node: Node) -> str:
     from kcluster.local.layout import ports_of
 
     held = [f"{port} by {ports.described(port)}" for _, port in ports_of(node) if not ports.free(port)]
@@ -144,6 +144,6 @@ def _who_holds(node: Node) -> str:
 def _too_slow(node: Node, log_size: int) -> ApplyError:
     return ApplyError(
         f"{node.name} does not serve after {PATIENCE:.0f} s",
-        details="\n".join(last_words(node, log_size)[-_LINES:]),
+        details="\n".join(start_log(node, log_size)[-_LINES:]),
         resolution=f"read its log: {node_log.main_log(node)}",
     )

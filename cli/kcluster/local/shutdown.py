@@ -1,4 +1,4 @@
-"""Stopping nodes of a local cluster: brokers first, then the keepers of the metadata; never what `up` did not start."""
+"""Stopping nodes of a local cluster: brokers first, then the metadata quorum; only processes that `up` started."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kcluster.model.node import Kind
 from kcluster.results import Progress
 
 PATIENCE = 60.0
-"""Seconds a node may take to stop orderly; then it is killed."""
+"""Seconds for an orderly stop of a node; then it is killed."""
 
 
 def stop(
@@ -25,10 +25,13 @@ def stop(
     patience: float = PATIENCE,
     orderly: bool = True,
 ) -> ClusterRecord:
-    """Stop nodes, and remember that they are stopped; not orderly when they never served."""
-    wanted = list(names)
-    brokers = [name for name in wanted if name.startswith(Kind.BROKER)]
-    for group in (brokers, [name for name in wanted if name not in brokers]):
+    """Stop the named nodes, waiting up to `patience` for each kind, and return the record without them.
+
+    `orderly` is False for nodes that never served: their class archives are dropped. `remember` saves each record.
+    """
+    nodes = list(names)
+    brokers = [name for name in nodes if name.startswith(Kind.BROKER)]
+    for group in (brokers, [name for name in nodes if name not in brokers]):
         _end(record, group, progress, patience)
         for name in group:
             _complete_archive(record.started[name].archive, orderly)
@@ -42,13 +45,13 @@ def _end(record: ClusterRecord, names: Iterable[str], progress: Progress, patien
     for process in by_process:
         processes.end(process)
     for process in processes.left_after(by_process, patience):
-        progress(f"{by_process[process]} did not stop within {patience:.0f} s and is killed (pid {process.pid})")
+        progress(f"{by_process[process]} did not stop within {patience:.0f} s: killing pid {process.pid}")
         processes.end(process, signal.SIGKILL)
     processes.left_after(by_process, patience)
 
 
 def _complete_archive(path: str, orderly: bool) -> None:
-    """Take the archive a node has written at its stop; one of a start that failed holds too little."""
+    """Keep the class archive that a node wrote when it stopped; drop that of a failed start."""
     if path and orderly:
         class_archives.complete(Path(path))
     elif path:

@@ -1,4 +1,4 @@
-"""The cluster that `up` makes when there is no inventory: so many brokers, so many keepers of the metadata."""
+"""The cluster of `up` without an inventory: numbers of brokers and of ZooKeeper servers or controllers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIRST_CONTROLLER = 3000
 
 
 def cluster_of(name: str, origin: UpOrigin, cluster_id: str) -> Cluster:
-    """The cluster of that shape, on hosts called broker1, zookeeper1, ..."""
+    """The cluster of this origin, on local hosts named broker1, zookeeper1, ..."""
     release = Release(version=origin.version) if origin.version else Release()
     metadata: Ensemble | Quorum
     if origin.kraft:

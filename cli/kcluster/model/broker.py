@@ -1,4 +1,4 @@
-"""A broker: what clients talk to."""
+"""A Kafka broker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kcluster.model.node import Kind, Node
 
 @dataclass(frozen=True, kw_only=True)
 class Broker(Node):
-    """One Kafka broker."""
+    """One broker with its listeners and data directories."""
 
     kind: ClassVar[Kind] = Kind.BROKER
 
@@ -22,10 +22,10 @@ class Broker(Node):
 
     @property
     def internal(self) -> Listener:
-        """The listener the brokers use among themselves."""
+        """The inter-broker listener."""
         return next(listener for listener in self.listeners if listener.name == self.inter_broker_listener)
 
     def listener_for(self, protocol: str) -> Listener:
-        """Where a client comes in: the first listener that speaks its protocol, the internal one before all others."""
-        fitting = (each for each in (self.internal, *self.listeners) if each.protocol == protocol)
-        return next(fitting, self.internal)
+        """The first listener with this security protocol, inter-broker first; else the inter-broker one."""
+        matching = (each for each in (self.internal, *self.listeners) if each.protocol == protocol)
+        return next(matching, self.internal)

@@ -1,4 +1,4 @@
-"""What a client says to the brokers: security, and whatever else, as people wrote it."""
+"""Client properties: security and others, as the user wrote them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ PLAIN = "PLAINTEXT"
 
 @dataclass(frozen=True)
 class Client:
-    """Properties in the spelling of Java's clients, and where they are written."""
+    """Client properties with the names of Java clients, and their origin."""
 
     written: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
-    """The file or the word of the inventory, for errors."""
+    """The file or the variable they come from, for errors."""
 
     @property
     def protocol(self) -> str:
-        """The protocol it speaks, which a listener must speak as well."""
+        """Its security protocol, which selects the listener."""
         return protocol_of(self.written)
 
     def beside(self, folder: Path) -> Client:
-        """The same with names of files that count from this folder."""
+        """The same properties with paths relative to this directory made absolute."""
         placed = {
             key: str(folder / value) if key.endswith(".location") and value else value
             for key, value in self.written.items()
@@ -32,5 +32,5 @@ class Client:
 
 
 def protocol_of(properties: Mapping[str, str]) -> str:
-    """The protocol that a client with these properties speaks."""
+    """The security protocol of these client properties, PLAINTEXT by default."""
     return properties.get("security.protocol", PLAIN).upper()

@@ -1,4 +1,4 @@
-"""A cluster: a release, the keepers of the metadata, the brokers and the topics."""
+"""A cluster: its release, metadata quorum, brokers, topics, and Spark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kcluster.model.topic import Topic
 
 @dataclass(frozen=True)
 class Cluster:
-    """Everything an inventory says about one cluster."""
+    """The cluster that an inventory describes."""
 
     name: str
     release: Release
@@ -28,28 +28,28 @@ class Cluster:
     installs_java: bool = False
     """Whether Java is installed on hosts where it is missing or too old."""
     engine: SparkCluster | None = None
-    """Spark, where the inventory has hosts for it."""
+    """The Spark cluster; None where the inventory has no hosts for it."""
     client: Client = field(default_factory=Client)
-    """What clients say to the brokers."""
+    """The client properties of the inventory."""
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Every process of Kafka, the keepers of the metadata first."""
+        """Every node of Kafka: the metadata quorum first, then the brokers."""
         return (*self.metadata.nodes, *self.brokers)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What is installed and looked at by itself: Kafka, and Spark where there is some."""
+        """Kafka, and Spark where there is one: each has its own release, account and directories."""
         return (self, self.engine) if self.engine else (self,)
 
     @property
     def every_node(self) -> tuple[Node, ...]:
-        """Every process, those of Spark last."""
+        """Every node, those of Spark last."""
         return tuple(node for part in self.parts for node in part.nodes)
 
     @property
     def every_host(self) -> tuple[Host, ...]:
-        """Every host once, those with Spark alone last."""
+        """Every host once, those with Spark only last."""
         return tuple(dict.fromkeys(node.host for node in self.every_node))
 
     @property
@@ -59,30 +59,30 @@ class Cluster:
 
     @property
     def bootstrap(self) -> str:
-        """The bootstrap line for the cluster's clients."""
+        """The bootstrap servers for clients with the inventory's security protocol."""
         return self.bootstrap_for(self.client.protocol)
 
     def bootstrap_for(self, protocol: str) -> str:
-        """The bootstrap line for a client that speaks this protocol."""
+        """The bootstrap servers for clients with this security protocol."""
         return ",".join(broker.listener_for(protocol).address for broker in self.brokers)
 
     @property
     def local(self) -> bool:
-        """Whether every host is placed on this machine by `kcluster up`."""
+        """Whether every host is local, for `kcluster up`."""
         return all(host.local for host in self.hosts)
 
     def part_of(self, node: Node) -> Part:
-        """What a node is a part of."""
+        """The part, Kafka or Spark, that has this node."""
         return next(part for part in self.parts if node in part.nodes)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name that `find` knows: the nodes', then the hosts'."""
+        """Every name that `find` accepts: of nodes, then of hosts."""
         nodes, hosts = self.every_node, self.every_host
         return tuple(dict.fromkeys([*(node.name for node in nodes), *(host.name for host in hosts)]))
 
     def on(self, host: Host) -> tuple[Node, ...]:
-        """The nodes on one host."""
+        """The Kafka nodes on one host."""
         return tuple(node for node in self.nodes if node.host == host)
 
     def on_hosts(self, names: Collection[str]) -> Cluster:
@@ -95,9 +95,9 @@ class Cluster:
         )
 
     def find(self, name: str) -> tuple[Node, ...]:
-        """The nodes meant by a node's or a host's name."""
+        """The nodes with this node or host name."""
         return tuple(node for node in self.every_node if name in (node.name, node.host.name))
 
 
 Part = Cluster | SparkCluster
-"""Kafka or Spark: what has a release of its own, an account of its own, and folders of its own."""
+"""Kafka or Spark: each with its own release, account and directories."""

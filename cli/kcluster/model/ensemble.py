@@ -1,4 +1,4 @@
-"""A ZooKeeper ensemble: the keepers of the metadata before KRaft."""
+"""A ZooKeeper ensemble: the metadata quorum of clusters without KRaft."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class Server(Node):
     election_port: int = 3888
     data_dir: str = "/var/lib/zookeeper"
     log_dir: str = ""
-    """The directory of the transaction log; empty means beside the snapshots."""
+    """The directory of the transaction log; empty means the data directory."""
 
     @property
     def client_address(self) -> str:
-        """Where clients connect."""
+        """The address for clients: "host:2181"."""
         return f"{self.host.address}:{self.client_port}"
 
     @property
     def line(self) -> str:
-        """The value of `server.N` that every member reads."""
+        """The value of `server.N`: "host:2888:3888"."""
         return f"{self.host.address}:{self.peer_port}:{self.election_port}"
 
 
@@ -42,7 +42,7 @@ class Ensemble:
 
     @property
     def nodes(self) -> tuple[Server, ...]:
-        """The nodes that keep the metadata."""
+        """The nodes of the metadata quorum."""
         return self.servers
 
     @property

@@ -1,4 +1,4 @@
-"""What the last log lines of a node that died say about the cause, and what to do about it."""
+"""Known causes of failed starts: their log lines, and the fix for each."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from dataclasses import dataclass
 class Cause:
     """A known cause of a failed start."""
 
-    sign: str
-    """A regular expression; it matches the cause's line in the log."""
+    pattern: str
+    """A regular expression for the cause's line in the log."""
     text: str
-    here: str
-    """What to do when the node belongs to a local cluster."""
-    on_host: str
-    """What to do when it runs on a host of its own."""
+    local_fix: str
+    """The fix for a node of a local cluster."""
+    host_fix: str
+    """The fix for a node on a host."""
     passes: bool = False
-    """Whether it goes by itself, so that the unit's next attempt may succeed."""
+    """Whether the cause is transient, so that systemd's next attempt may succeed."""
 
 
 PORT_IN_USE = Cause(
     r"BindException|Address already in use|Socket server failed to bind",
     "a port it needs is in use",
-    "end the process that holds the port, then `kcluster up`",
-    "end the process that holds the port (ss -ltnp), or give the node another port in the inventory",
+    "end the process on the port, then `kcluster up`",
+    "end the process on the port (ss -ltnp), or give the node another port in the inventory",
 )
 STILL_REGISTERED = Cause(
     r"KeeperErrorCode = NodeExists",
-    "ZooKeeper still knows it from before it was killed",
-    "wait half a minute, then `kcluster up`; or another broker has the same id",
-    "wait half a minute: systemd tries again; or another broker has the same kafka_broker_id",
+    "it is still registered in ZooKeeper from its last run",
+    "wait 30 s, then: kcluster up; or give it another id, if another broker has the same",
+    "wait 30 s: systemd tries again; or correct kafka_broker_id, if another broker has the same",
     passes=True,
 )
-"""It goes by itself: ZooKeeper forgets a killed broker when its session ends."""
+"""Transient: the registration of a killed broker expires with its session."""
 
 KNOWN = (
     PORT_IN_USE,
@@ -43,8 +43,8 @@ KNOWN = (
     Cause(
         r"No space left on device",
         "the disk is full",
-        "make room, then `kcluster up`; see `df -h`",
-        "make room on the host (df -h), then `kcluster start -i INV`",
+        "free disk space (df -h), then `kcluster up`",
+        "free disk space on the host (df -h), then `kcluster start -i INV`",
     ),
     Cause(
         r"OutOfMemoryError|Could not reserve enough space|Cannot allocate memory|insufficient memory",
@@ -62,7 +62,7 @@ KNOWN = (
         r"InconsistentClusterId|Invalid cluster\.id|cluster ID .* doesn't match",
         "its data belongs to another cluster (the cluster ids differ)",
         "`kcluster down --delete-data` and up again, or bring back the data of the ZooKeeper it was made with",
-        "the host holds another cluster's data: is it the right one? Move the data away, or correct the inventory",
+        "check that this is the right host: move the data of the other cluster away, or correct the inventory",
     ),
     Cause(
         r"Failed to acquire lock on file|OverlappingFileLockException",
@@ -91,24 +91,24 @@ KNOWN = (
     Cause(
         r"Timed out waiting for connection while in state|ZooKeeperClientTimeoutException|no ZooKeeper server serves: ",
         "it could not reach ZooKeeper",
-        "kcluster logs, to see why the ZooKeeper servers do not answer",
-        "see whether the ZooKeeper servers run (kcluster status) and whether the host reaches their ports",
+        "check the ZooKeeper servers: kcluster logs",
+        "check that the ZooKeeper servers run (kcluster status) and that the host can reach their ports",
         passes=True,
     ),
     Cause(
         r"All masters are unresponsive",
         "it reached no Spark master that leads",
         "start the masters, then the worker",
-        "see whether a master leads (kcluster status) and whether the host reaches its port (kcluster check)",
+        "check that a master leads (kcluster status) and that the host can reach its port (kcluster check)",
         passes=True,
     ),
 )
 
 
 def cause_of(lines: Sequence[str]) -> tuple[Cause, str] | None:
-    """The first known cause in the log, and the line that tells it."""
+    """The first known cause in the log with its line; None when there is none."""
     for line in lines:
         for cause in KNOWN:
-            if re.search(cause.sign, line):
+            if re.search(cause.pattern, line):
                 return cause, line.strip()
     return None

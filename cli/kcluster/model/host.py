@@ -1,4 +1,4 @@
-"""A host: where nodes run."""
+"""A host that runs nodes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Host:
-    """A machine of the inventory, under its inventory name."""
+    """A host of the inventory."""
 
     name: str
     address: str
     """`ansible_host`, or the name."""
     local: bool = False
-    """`ansible_connection: local`: `kcluster up` places it on this machine and chooses its ports."""
+    """`ansible_connection: local`: `kcluster up` runs its nodes on this machine and chooses their ports."""
 
     @property
     def machine(self) -> str:
-        """Hosts with the same address are the same machine; each local host is placed apart by `kcluster up`."""
+        """The identity of its machine: the address; of a local host its name, as each has its own ports."""
         return self.name if self.local else self.address

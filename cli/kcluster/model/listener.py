@@ -1,4 +1,4 @@
-"""A listener: a named door of a broker, and the address under which others find it."""
+"""A listener: a named endpoint of a broker with its bind and advertised addresses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Listener:
 
     @property
     def label(self) -> str:
-        """The name in Kafka's own spelling."""
+        """The name as Kafka writes it, in upper case."""
         return self.name.upper()
 
     @property
@@ -36,5 +36,5 @@ class Listener:
 
     @property
     def address(self) -> str:
-        """The address clients use."""
+        """The advertised address: "host:9092"."""
         return f"{self.advertised_host}:{self.advertised_port}"

@@ -1,4 +1,4 @@
-"""A node: one process of the cluster on one host, with everything the three kinds have in common."""
+"""A node: one process of the cluster on one host, with the fields that all kinds share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kcluster.model.host import Host
 
 
 class Kind(StrEnum):
-    """The kinds of process. The word is also the beginning of the node's name."""
+    """The kinds of node; the value begins the node's name."""
 
     ZOOKEEPER = "zookeeper"
     CONTROLLER = "controller"
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Layer:
-    """Properties that people set at one place; later layers win key by key."""
+    """The properties of one level of the inventory; later layers override earlier ones key by key."""
 
     source: str
     """"cluster", "group kafka_broker" or "host broker1"."""
@@ -31,7 +31,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Places:
-    """Whose files these are and where they lie on its host."""
+    """The account of a node, and the directories of its files."""
 
     user: str = "kafka"
     group: str = "kafka"
@@ -52,7 +52,7 @@ class Node:
     environment: Mapping[str, str] = field(default_factory=dict)
     places: Places = Places()
     layers: tuple[Layer, ...] = ()
-    """What people set with kafka_config, kafka_controller_config or zookeeper_config, cluster first, host last."""
+    """The inventory's kafka_config, kafka_controller_config, zookeeper_config or spark_config, host last."""
 
     @property
     def name(self) -> str:
@@ -60,5 +60,5 @@ class Node:
         return f"{self.kind}-{self.id}"
 
     def set_by_hand(self) -> dict[str, str]:
-        """The properties people set, after the layers are laid over each other."""
+        """The properties that the inventory sets, all layers merged."""
         return {key: value for layer in self.layers for key, value in layer.properties.items()}

@@ -1,4 +1,4 @@
-"""A KRaft quorum: the controllers that keep the metadata in Kafka itself."""
+"""A KRaft quorum: controllers with the cluster's metadata."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Controller(Node):
 
 @dataclass(frozen=True)
 class Quorum:
-    """All controllers of a cluster, and the id the cluster was formatted with."""
+    """All controllers of a cluster, and the id with which its storage is formatted."""
 
     controllers: tuple[Controller, ...]
     cluster_id: str
 
     @property
     def nodes(self) -> tuple[Controller, ...]:
-        """The nodes that keep the metadata."""
+        """The nodes of the metadata quorum."""
         return self.controllers
 
     @property

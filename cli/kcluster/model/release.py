@@ -24,12 +24,12 @@ class Release:
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """The release in a sentence: "Kafka 3.9.2"."""
         return f"Kafka {self.version}"
 
     @property
     def directory(self) -> str:
-        """The name of the release's top folder, as in Apache's tarball."""
+        """The name of the release's top directory, as in Apache's tarball."""
         return f"kafka_{self.scala}-{self.version}"
 
     @property
@@ -44,5 +44,5 @@ class Release:
 
     @property
     def java(self) -> int:
-        """The oldest Java that runs it in production."""
+        """The oldest Java that it supports in production."""
         return 17 if self.numbers >= (4, 0) else 11

@@ -1,4 +1,4 @@
-"""Spark on hosts: masters that share out the work, and workers that do it."""
+"""A Spark cluster on hosts: masters and workers."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from kcluster.model.host import Host
 from kcluster.model.node import Kind, Node, Places
 
 PLACES = Places("spark", "spark", "/opt/spark", "/etc/spark", "/var/log/spark")
-"""Whose processes they are and where their files lie, unless the inventory says otherwise."""
+"""The default account and directories of Spark."""
 
 
 @dataclass(frozen=True)
 class SparkRelease:
-    """The Spark that PySpark's wheel holds: one version, the one the jobs and their jars are made for."""
+    """The Spark in PySpark's wheel: the one version that jobs and their jars are built for."""
 
     version: str = "4.1.3"
 
     @property
     def directory(self) -> str:
-        """The name of its folder on hosts."""
+        """The name of its directory on hosts."""
         return f"spark-{self.version}"
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """The release in a sentence: "Spark 4.1.3"."""
         return f"Spark {self.version}"
 
     @property
     def java(self) -> int:
-        """The oldest Java that runs it."""
+        """The oldest Java that it supports."""
         return 17
 
 
 @dataclass(frozen=True, kw_only=True)
 class SparkDaemon(Node):
-    """A master or a worker; it keeps nothing that an id would stand for, so its host names it."""
+    """A master or a worker. It has no id: its host names it."""
 
     id: int = 0
     heap: str = "512m"
@@ -54,7 +54,7 @@ class SparkDaemon(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class SparkMaster(SparkDaemon):
-    """One master; of several, one leads and the others stand by."""
+    """One master; of several, one leads and the others are on standby."""
 
     kind: ClassVar[Kind] = Kind.SPARK_MASTER
 
@@ -73,21 +73,21 @@ class SparkWorker(SparkDaemon):
     cores: int = 0
     """For all executors together; 0: as many as the host has."""
     memory: str = ""
-    """For all executors together; empty: what the host has without 1 GiB."""
+    """For all executors together; empty: the host's memory minus 1 GiB."""
 
 
 @dataclass(frozen=True)
 class SparkCluster:
-    """All of Spark in a cluster."""
+    """The masters and workers of a cluster."""
 
     name: str
     """The cluster's name."""
     masters: tuple[SparkMaster, ...]
     workers: tuple[SparkWorker, ...]
     keepers: str = ""
-    """The ZooKeeper servers through which the masters agree who leads; without them one master keeps a file."""
+    """The ZooKeeper servers for leader election among masters; empty: a single master with recovery files."""
     secret: str = field(default="", repr=False)
-    """What daemons and jobs prove themselves with; empty: whoever reaches a master may run what he likes."""
+    """The shared secret of daemons and jobs; empty: anyone who reaches a master can run programs."""
     release: SparkRelease = SparkRelease()
 
     @property
@@ -102,7 +102,7 @@ class SparkCluster:
 
     @property
     def url(self) -> str:
-        """What jobs and workers are given as master: all of them, the one that leads answers."""
+        """The master URL for jobs and workers, with all masters."""
         return "spark://" + ",".join(f"{master.host.address}:{master.port}" for master in self.masters)
 
     def on(self, host: Host) -> tuple[SparkDaemon, ...]:

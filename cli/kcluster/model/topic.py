@@ -1,4 +1,4 @@
-"""A topic as people declare it, and Kafka's rules for its name."""
+"""A declared topic, and Kafka's rules for its name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Topic:
 
     @property
     def internal(self) -> bool:
-        """Whether Kafka keeps it for itself."""
+        """Whether it is an internal topic of Kafka."""
         return self.name.startswith("__")
 
 

@@ -1,4 +1,4 @@
-"""`down`: end what `up` started on this machine, in order; the data stays unless it is asked to go."""
+"""`down`: stop a local cluster, brokers first; deletes its data only when asked."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from kcluster import local
 from kcluster.local import cluster_lock, shutdown
 from kcluster.local.cluster_record import ClusterRecord
-from kcluster.results import Block, Cell, Progress, Result, Tone
+from kcluster.results import Block, Cell, Progress, Result, Tone, counted
 
 
 @dataclass(frozen=True)
 class Down(Result):
-    """What was stopped, and what became of the data."""
+    """What was stopped, and whether the data was deleted."""
 
     name: str
     stopped: tuple[str, ...]
@@ -25,24 +25,24 @@ class Down(Result):
     seconds: float
 
     def view(self) -> Iterable[Block]:
-        """What was done, and what is left."""
+        """What was stopped and deleted, and the next command."""
         if self.stopped:
             yield f"stopped {', '.join(self.stopped)} in {self.seconds:.1f} s"
         else:
             yield f"{self.name} was not running"
         if self.deleted:
-            yield Cell(f"{self.name} and all its data are gone from {self.directory}", Tone.WARN)
+            yield Cell(f"deleted {self.name} and all its data in {self.directory}", Tone.WARN)
         else:
-            yield f"its data stays in {self.directory}    start again: kcluster up -n {self.name}"
+            yield f"data kept in {self.directory}    start again: kcluster up -n {self.name}"
 
 
 def directory(name: str) -> Path:
-    """Where the cluster's data is, for the question before it is deleted."""
+    """The directory of a local cluster; RefusedError when there is no such cluster."""
     return local.record(name).root
 
 
 def _delete(root: Path) -> None:
-    """The record goes last: after an interruption `down` still knows what is left."""
+    """Delete the record last, so that `down` can continue after an interruption."""
     for entry in root.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
@@ -50,14 +50,14 @@ def _delete(root: Path) -> None:
 
 
 def down(name: str, progress: Progress, *, delete_data: bool = False) -> Down:
-    """Stop every node of a local cluster that runs."""
+    """Stop the running nodes of a local cluster, then delete its data if asked; waits for each to end."""
     begin = time.monotonic()
     root = directory(name)
     with cluster_lock.locked(root, name):
         record = local.record(name)
         running = tuple(record.living())
         if running:
-            progress(f"stopping {len(running)} processes of {name}")
+            progress(f"stopping {counted(len(running), 'node')} of {name}")
         shutdown.stop(record, record.started, progress, ClusterRecord.save)
         if delete_data:
             _delete(root)

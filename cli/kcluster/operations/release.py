@@ -1,4 +1,4 @@
-"""Kafka releases: which there are, fetching one, checking that it is as it was, packing it for other machines."""
+"""`release`: list known releases, fetch one, verify it, bundle it for other machines."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from kcluster.model.release import Release
 from kcluster.releases import cache, manifest
 from kcluster.releases import fetch as fetching
 from kcluster.releases.cache import Difference
-from kcluster.releases.fetch import silent
-from kcluster.results import Block, Cell, Grid, Meter, Progress, Result, Tone
+from kcluster.releases.fetch import no_meter
+from kcluster.results import Block, Cell, Grid, Meter, Progress, Result, Tone, counted
 
 
 @dataclass(frozen=True)
 class KnownRelease:
-    """A version of Kafka: where it can come from, and whether it is here."""
+    """A Kafka version with its sources and its state in the cache."""
 
     version: str
     metadata: str
     java: int
     maven: bool
     pinned: bool
-    """Whether the hash of Apache's archive is known in advance."""
+    """Whether the hash of Apache's archive is packaged with kcluster."""
     state: str
     """"ready", "damaged", or empty: not in the cache."""
     directory: str
@@ -49,7 +49,7 @@ class Listing(Result):
 
 @dataclass(frozen=True)
 class Fetched(Result):
-    """A release that is in the cache now, or was already."""
+    """A release in the cache."""
 
     version: str
     directory: str
@@ -57,13 +57,13 @@ class Fetched(Result):
     files: int
 
     def view(self) -> Iterable[Block]:
-        """Where it is and where it came from."""
-        yield f"Kafka {self.version} is in {self.directory} ({self.files} files, from {self.source})"
+        """Its directory and its source."""
+        yield f"Kafka {self.version} is in {self.directory} ({counted(self.files, 'file')}, from {self.source})"
 
 
 @dataclass(frozen=True)
 class Verified(Result):
-    """Whether every file of a release is as it was installed."""
+    """Whether every file of a release is unchanged since it was installed."""
 
     version: str
     directory: str
@@ -88,7 +88,7 @@ class Verified(Result):
             yield Cell(f"Kafka {self.version}: all {self.files} files are as installed from {self.source}", Tone.GOOD)
             return
         count = len(self.differences)
-        yield Cell(f"Kafka {self.version}: {count} {'file differs' if count == 1 else 'files differ'}", Tone.BAD)
+        yield Cell(f"Kafka {self.version}: {counted(count, 'file differs', 'files differ')}", Tone.BAD)
         yield f"  try: kcluster release fetch {self.version}"
 
 
@@ -102,9 +102,9 @@ class Bundled(Result):
     size: int
 
     def view(self) -> Iterable[Block]:
-        """Where it is, and how another machine takes it."""
+        """The files, and the command for the other machine."""
         yield f"wrote {self.file} ({self.size / 1e6:.0f} MB) and {self.file}.sha512"
-        yield f"take both to another machine, and there: kcluster release fetch {self.version} --source FILE"
+        yield f"copy both to the other machine, and run there: kcluster release fetch {self.version} --source FILE"
 
 
 def listing() -> Listing:
@@ -114,8 +114,8 @@ def listing() -> Listing:
     return Listing([_known(Release(version)) for version in versions])
 
 
-def fetch(version: str, sources: Sequence[str], progress: Progress, meter: Meter = silent) -> Fetched:
-    """Fetch a release, from the given sources or from the usual ones."""
+def fetch(version: str, sources: Sequence[str], progress: Progress, meter: Meter = no_meter) -> Fetched:
+    """Fetch a release from the given sources, else the default ones; UnreachableError when none has it."""
     release = Release(version, sources=tuple(sources)) if sources else Release(version)
     home = fetching.fetch(release, progress, meter, thorough=True)
     marker = _marker(release)
@@ -123,7 +123,7 @@ def fetch(version: str, sources: Sequence[str], progress: Progress, meter: Meter
 
 
 def verify(version: str) -> Verified:
-    """Read every file of a release and compare it with what was installed."""
+    """Compare every file of a cached release with its hash; RefusedError when it is not in the cache."""
     fetching.check_version(version)
     release = Release(version)
     home = cache.directory(release)
@@ -135,8 +135,8 @@ def verify(version: str) -> Verified:
     return Verified(version, str(home), marker.source, len(marker.files), cache.differences(release))
 
 
-def bundle(version: str, file: Path, progress: Progress, meter: Meter = silent) -> Bundled:
-    """Pack a release as Apache does, with its hash beside it, for machines that reach no source."""
+def bundle(version: str, file: Path, progress: Progress, meter: Meter = no_meter) -> Bundled:
+    """Pack a release as an archive with its hash next to it; ApplyError when it cannot be written."""
     from kcluster.releases import archive  # lazily: nothing else here packs
 
     release = Release(version)
@@ -150,7 +150,8 @@ def bundle(version: str, file: Path, progress: Progress, meter: Meter = silent) 
     except OSError as problem:
         target.with_name(target.name + ".part").unlink(missing_ok=True)
         raise ApplyError(
-            f"cannot write {target}: {problem.strerror}", resolution="make room there, or write it somewhere else"
+            f"cannot write {target}: {problem.strerror}",
+            resolution="free disk space there, or write to another directory",
         ) from problem
     return Bundled(version, str(target), sha512, target.stat().st_size)
 
@@ -159,9 +160,9 @@ def _target(release: Release, file: Path) -> Path:
     """The file to write: a folder means the archive's usual name in it."""
     target = file / f"{release.directory}.tgz" if file.is_dir() else file
     if not target.parent.is_dir():
-        raise UsageError(f"there is no folder {target.parent}", resolution=f"make it: mkdir -p {target.parent}")
+        raise UsageError(f"there is no directory {target.parent}", resolution=f"create it: mkdir -p {target.parent}")
     if target.exists():
-        raise RefusedError(f"{target} exists already", resolution="remove it, or give another name")
+        raise RefusedError(f"{target} exists already", resolution="remove it, or choose another name")
     return target
 
 

@@ -1,4 +1,4 @@
-"""Showing what lands on the hosts: the files, the same files in a folder, or the reason for each line."""
+"""`render`: the files of each host, printed, written to a directory, or explained line by line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PlacedFile:
 
 @dataclass(frozen=True)
 class RenderedFiles(Result):
-    """Every file that was asked for."""
+    """The rendered files of the selected nodes."""
 
     files: Sequence[PlacedFile]
 
@@ -44,7 +44,7 @@ class RenderedFiles(Result):
         return [{"host": placed.host, "node": placed.node, **asdict(placed.file)} for placed in self.files]
 
     def view(self) -> Iterable[Block]:
-        """Each file under a comment line that says where it lands."""
+        """Each file under a comment line with its host and path."""
         for at, placed in enumerate(self.files):
             if at:
                 yield ""
@@ -54,7 +54,7 @@ class RenderedFiles(Result):
 
 @dataclass(frozen=True)
 class WrittenFiles(Result):
-    """What a folder holds now, and what of it is new."""
+    """The files written to a directory: new, changed, unchanged."""
 
     folder: str
     new: Sequence[str]
@@ -62,17 +62,17 @@ class WrittenFiles(Result):
     same: int
 
     def view(self) -> Iterable[Block]:
-        """The files that are not as they were, then one line that counts them."""
+        """The new and changed files, then a line with counts."""
         for path in self.new:
             yield Cell(f"new      {path}", Tone.GOOD)
         for path in self.changed:
             yield Cell(f"changed  {path}", Tone.WARN)
-        yield f"{self.folder}: {len(self.new)} new, {len(self.changed)} changed, {self.same} as they were"
+        yield f"{self.folder}: {len(self.new)} new, {len(self.changed)} changed, {self.same} unchanged"
 
 
 @dataclass(frozen=True)
 class ExplainedFile(Result):
-    """Where each line of the configuration files comes from."""
+    """The configuration lines of the selected nodes, with origin and reason."""
 
     files: Sequence[tuple[PlacedFile, Sequence[Setting]]]
 
@@ -98,8 +98,8 @@ class ExplainedFile(Result):
             yield Grid(("KEY", "VALUE", "SOURCE", "WHY"), rows)
 
 
-def as_placed(cluster: Cluster) -> Cluster:
-    """A local cluster with the folders and ports that `up` gives it on this machine; any other as it is."""
+def with_local_layout(cluster: Cluster) -> Cluster:
+    """A local cluster with the directories and ports of `up`; any other cluster unchanged."""
     if not cluster.local:
         return cluster
     from kcluster.clients import ports  # lazily: real hosts need none of it
@@ -110,19 +110,19 @@ def as_placed(cluster: Cluster) -> Cluster:
     known = ClusterRecord.load(root)
     taken = owned_ports(besides=cluster.name)
     kept = known.ports if known else {}
-    chosen_ports = layout.choose_ports(
-        layout.wanted_ports(cluster), kept, lambda port: port not in taken and ports.free(port)
+    chosen = layout.choose_ports(
+        layout.configured_ports(cluster), kept, lambda port: port not in taken and ports.free(port)
     )
-    return layout.place(cluster, layout.Placement(root, chosen_ports))
+    return layout.place(cluster, layout.Placement(root, chosen))
 
 
 def rendered(cluster: Cluster, names: Sequence[str] = ()) -> RenderedFiles:
-    """Every file of the named hosts or nodes, or of all."""
+    """The files of the named hosts or nodes, or of all."""
     return RenderedFiles(tuple(_placed(cluster, select_nodes(cluster, names))))
 
 
 def written(cluster: Cluster, folder: Path, names: Sequence[str] = ()) -> WrittenFiles:
-    """Write the same files below a folder, as FOLDER/<host>/<path>; other files in it are left alone."""
+    """Write the files that differ to FOLDER/<host>/<path>; other files there are not touched."""
     new: list[str] = []
     changed: list[str] = []
     same = 0
@@ -138,12 +138,12 @@ def written(cluster: Cluster, folder: Path, names: Sequence[str] = ()) -> Writte
 
 
 def explained(cluster: Cluster, names: Sequence[str] = ()) -> ExplainedFile:
-    """Each line of the configuration files with its origin and its reason."""
-    found = []
+    """The configuration lines of the named hosts or nodes, or of all, with origin and reason."""
+    explained_files = []
     for node in select_nodes(cluster, names):
         config = next(file for file in render.files(cluster.part_of(node), node) if file.role is render.Role.CONFIG)
-        found.append((_place(node, config), tuple(_reasons(cluster, node))))
-    return ExplainedFile(tuple(found))
+        explained_files.append((_place(node, config), tuple(_reasons(cluster, node))))
+    return ExplainedFile(tuple(explained_files))
 
 
 def _placed(cluster: Cluster, nodes: Iterable[Node]) -> Iterator[PlacedFile]:
@@ -163,7 +163,7 @@ def _reasons(cluster: Cluster, node: Node) -> Iterator[Setting]:
 
 
 def _meaning(cluster: Cluster, node: Node, key: str) -> str:
-    """What a property does, in the first sentence of the release's own words."""
+    """The first sentence of the release's documentation of a property; empty when there is none."""
     if isinstance(node, SparkDaemon):
         return ""
     zookeeper = isinstance(node, Server)
@@ -178,7 +178,7 @@ def _read(target: Path) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
-        return ""  # not a file of ours: it counts as changed
+        return ""  # no text file: it counts as changed
     except OSError as problem:
         raise _cannot("read", target, problem) from problem
 
@@ -194,4 +194,4 @@ def _write(target: Path, file: render.RenderedFile) -> None:
 
 
 def _cannot(verb: str, target: Path, problem: OSError) -> RefusedError:
-    return RefusedError(f"cannot {verb} {target}: {problem.strerror}", resolution="give another folder with --out")
+    return RefusedError(f"cannot {verb} {target}: {problem.strerror}", resolution="choose another directory with --out")

@@ -1,4 +1,4 @@
-"""Validate an inventory: every rule is asked, and every finding is reported at once."""
+"""`validate`: all findings of all rules about an inventory."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from kcluster.inventory import variable_findings
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.finding import Finding, Reported, Severity, report
-from kcluster.results import Block, Cell, Result, Tone
-from kcluster.rules import broker_startup, directories, network, properties, replication, safety, spark, structure
+from kcluster.results import Block, Cell, Result, Tone, counted
+from kcluster.rules import broker_startup, directories, network, properties, replication, safety, structure
+from kcluster.rules import spark as spark_rules
 
 Rule = Callable[[Cluster], Iterable[Finding]]
 
@@ -26,34 +27,34 @@ RULES: tuple[Rule, ...] = (
     *directories.RULES,
     *properties.RULES,
     *broker_startup.RULES,
-    *spark.RULES,
+    *spark_rules.RULES,
 )
-"""Every rule about a cluster: a small pure function."""
+"""Every rule: a pure function from a cluster to findings."""
 
 
 @dataclass(frozen=True)
 class Validation(Result):
-    """What the rules found in an inventory."""
+    """The findings about an inventory, and whether it is refused."""
 
     inventory: str
     summary: str
-    """What the cluster is; empty when it cannot be made out."""
+    """The cluster in one line; empty when there is none."""
     findings: tuple[Reported, ...]
     strict: bool = False
 
     @property
     def errors(self) -> int:
-        """How many findings refuse the inventory."""
+        """The number of errors."""
         return sum(found.severity is Severity.ERROR for found in self.findings)
 
     @property
     def warnings(self) -> int:
-        """How many findings refuse it only when asked to be strict."""
+        """The number of warnings, which refuse the inventory with --strict only."""
         return len(self.findings) - self.errors
 
     @property
     def refused(self) -> bool:
-        """Whether the inventory may not be used."""
+        """Whether the inventory is refused."""
         return bool(self.errors or (self.strict and self.findings))
 
     @property
@@ -86,14 +87,14 @@ class Validation(Result):
         )
 
     def _counts(self) -> str:
-        counts = [_count(self.errors, "error"), _count(self.warnings, "warning")]
-        return ", ".join(count for count in counts if count) or "no findings"
+        counts = ((self.errors, "error"), (self.warnings, "warning"))
+        return ", ".join(counted(number, noun) for number, noun in counts if number) or "no findings"
 
 
 def validate(path: Path, *, strict: bool = False) -> Validation:
-    """Ask every rule about an inventory."""
+    """All findings about an inventory; InventoryError when it cannot be read."""
     loaded = inventory.load(path)
-    cluster, findings = _asked(loaded)
+    cluster, findings = _findings(loaded)
     return Validation(
         inventory=str(path),
         summary=describe(cluster) if cluster else "",
@@ -103,37 +104,34 @@ def validate(path: Path, *, strict: bool = False) -> Validation:
 
 
 def accepted(loaded: inventory.Loaded) -> Cluster:
-    """The cluster of an inventory, once every rule was asked; refused with all errors at once."""
-    return inventory.refuse(loaded, *_asked(loaded))
+    """The cluster of an inventory; InventoryError with all errors when a rule refuses it."""
+    return inventory.refuse(loaded, *_findings(loaded))
 
 
-def _asked(loaded: inventory.Loaded) -> tuple[Cluster | None, list[Finding]]:
-    """The cluster, if there is one, and what all rules say."""
+def _findings(loaded: inventory.Loaded) -> tuple[Cluster | None, list[Finding]]:
+    """The cluster, if there is one, and all findings."""
     cluster, findings = inventory.cluster_from(loaded.data, loaded.name)
     findings += variable_findings.name_findings(loaded.data)
     return cluster, findings + (judge(cluster) if cluster else [])
 
 
 def judge(cluster: Cluster) -> list[Finding]:
-    """What all rules say about a cluster."""
+    """The findings of all rules about a cluster."""
     return [finding for rule in RULES for finding in rule(cluster)]
 
 
 def describe(cluster: Cluster) -> str:
     """A cluster in one line: "3 ZooKeeper servers (tolerates 1), 3 brokers, Kafka 3.9.2"."""
-    keepers = _count(len(cluster.metadata.nodes), "ZooKeeper server" if _zookeeper(cluster) else "controller")
-    brokers = _count(len(cluster.brokers), "broker")
-    topics = f", {_count(len(cluster.topics), 'topic')}" if cluster.topics else ""
-    kafka = f"{keepers} (tolerates {cluster.metadata.tolerates}), {brokers}{topics}, {cluster.release.title}"
+    metadata = counted(len(cluster.metadata.nodes), "ZooKeeper server" if _zookeeper(cluster) else "controller")
+    brokers = counted(len(cluster.brokers), "broker")
+    topics = f", {counted(len(cluster.topics), 'topic')}" if cluster.topics else ""
+    kafka = f"{metadata} (tolerates {cluster.metadata.tolerates}), {brokers}{topics}, {cluster.release.title}"
     if not (engine := cluster.engine):
         return kafka
-    counts = (_count(len(engine.masters), "Spark master"), _count(len(engine.workers), "Spark worker"))
-    return f"{kafka}; {', '.join(count for count in counts if count)}, {engine.release.title}"
+    counts = ((len(engine.masters), "Spark master"), (len(engine.workers), "Spark worker"))
+    spark = ", ".join(counted(number, noun) for number, noun in counts if number)
+    return f"{kafka}; {spark}, {engine.release.title}"
 
 
 def _zookeeper(cluster: Cluster) -> bool:
     return isinstance(cluster.metadata, Ensemble)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' if number != 1 else ''}" if number else ""

@@ -23,10 +23,10 @@ def unpack(archive: Path, into: Path, top: str) -> None:
             for member in tar:
                 _unpack_one(tar, member, into, top, archive)
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        raise RefusedError(f"{archive} is not a whole release archive: {problem}") from problem
+        raise RefusedError(f"{archive} is not a complete release archive: {problem}") from problem
     missing = [name for name in _LAYOUT if not (into / name).is_dir()]
     if missing:
-        raise RefusedError(f"{archive} has no {top}/{missing[0]}/", resolution=f"give an archive of {top}")
+        raise RefusedError(f"{archive} has no {top}/{missing[0]}/", resolution=f"use an archive of {top}")
 
 
 def pack(home: Path, names: Iterable[str], file: Path, top: str) -> None:
@@ -67,10 +67,13 @@ def published(text: str) -> str:
 
 
 def _unpack_one(tar: tarfile.TarFile, member: tarfile.TarInfo, into: Path, top: str, archive: Path) -> None:
-    """Only folders and plain files below the top folder: whatever else an archive holds is not a release."""
+    """Unpack a directory or plain file below the top directory; RefusedError for anything else."""
     first, *rest = member.name.removeprefix("./").split("/")
     if first != top or ".." in rest or not (member.isdir() or member.isfile()):
-        raise RefusedError(f"{archive} holds {member.name}", resolution=f"give an archive of {top}")
+        raise RefusedError(
+            f"{archive} contains {member.name}, which is not part of {top}",
+            resolution=f"use an archive of {top}",
+        )
     target = into.joinpath(*rest)
     if member.isdir():
         target.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The local cache of releases: a directory for each, put in place whole and marked with what it holds."""
+"""The local cache of releases: a directory for each, installed atomically, with a marker that lists its files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CachedFile:
 
 @dataclass(frozen=True)
 class Marker:
-    """Where a release came from and every file it has; written last, so that it also says: complete."""
+    """The source and the files of a release; written last, so a release with a marker is complete."""
 
     source: str
     files: Mapping[str, CachedFile]
@@ -55,7 +55,7 @@ def root() -> Path:
 
 
 def installed(release: Release) -> Path | None:
-    """The directory of a release that is complete; sizes are looked at, hashes are not."""
+    """The directory of a complete release, by the sizes of its files; None when it is missing or damaged."""
     home = directory(release)
     marker = read_marker(home)
     return home if marker and not any(_sizes(home, marker)) else None
@@ -72,7 +72,7 @@ def read_marker(home: Path) -> Marker | None:
 
 
 def differences(release: Release) -> list[Difference]:
-    """Every file that is wrong, missing or too many, by reading all of them."""
+    """Every wrong, missing or extra file of a release, by its hash."""
     home = directory(release)
     marker = read_marker(home)
     if marker is None:
@@ -82,19 +82,19 @@ def differences(release: Release) -> list[Difference]:
         if name not in found and (observed := sha256(home / name)) != expected:
             found[name] = f"wrong: expected SHA-256 {expected}, observed {observed}"
     present = (name for part in _LAYOUT for name in _files(home, part))
-    found |= {name: "extra: the release does not have it" for name in present if name not in marker.files}
+    found |= {name: "extra: not part of the release" for name in present if name not in marker.files}
     return [Difference(name, found[name]) for name in sorted(found)]
 
 
 def mark(home: Path, source: str) -> None:
-    """Write down that a staged release is complete, and what it holds."""
+    """Write the marker of a complete staged release, with size and hash of its files."""
     files = {name: (path.stat().st_size, sha256(path)) for name in _files(home) if (path := home / name)}
     data = {"source": source, "files": files}
     (home / MARKER).write_text(json.dumps(data, indent=1))
 
 
 def install(staged: Path, release: Release) -> Path:
-    """Put a staged release in its place; a damaged one that stood there goes away."""
+    """Move a staged release into place and return its directory; replaces a damaged one."""
     home = directory(release)
     aside = staged.with_name(staged.name + ".old")
     shutil.rmtree(aside, ignore_errors=True)
@@ -107,7 +107,7 @@ def install(staged: Path, release: Release) -> Path:
 
 @contextmanager
 def staging(release: Release) -> Iterator[Path]:
-    """An empty folder beside the release; what an interrupted run left in it, or this run leaves, is removed."""
+    """An empty directory next to the releases, removed at the end of the block."""
     staged = root() / f".staging-{release.directory}"
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(parents=True)
@@ -119,13 +119,13 @@ def staging(release: Release) -> Iterator[Path]:
 
 @contextmanager
 def lock(release: Release, progress: Progress) -> Iterator[None]:
-    """One run at a time per release; the operating system lets go of the lock when a run dies."""
+    """Hold the lock of a release; blocks while another run has it. The lock ends with its process."""
     root().mkdir(parents=True, exist_ok=True)
     with (root() / f".{release.directory}.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress(f"another run is fetching {release.directory}; waiting for it")
+            progress(f"another run is fetching {release.directory}: waiting")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

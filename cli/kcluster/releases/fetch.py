@@ -17,12 +17,15 @@ from kcluster.releases import cache, launch_scripts, manifest
 from kcluster.results import Meter, Progress
 
 
-def silent(_done: int, _total: int | None, _unit: str) -> None:
-    """The meter of those who do not watch."""
+def no_meter(_done: int, _total: int | None, _unit: str) -> None:
+    """A meter that shows nothing."""
 
 
-def fetch(release: Release, progress: Progress, meter: Meter = silent, *, thorough: bool = False) -> Path:
-    """The directory of a release, fetched if it is not there or not whole; `thorough` reads every cached file."""
+def fetch(release: Release, progress: Progress, meter: Meter = no_meter, *, thorough: bool = False) -> Path:
+    """The directory of a release, fetched where it is missing or damaged; `thorough` verifies every cached file.
+
+    Blocks while another run fetches the same release. UnreachableError when no source has it.
+    """
     check_version(release.version)
     if "cache" in release.sources and not thorough and (home := cache.installed(release)) and _current(release):
         return home
@@ -33,18 +36,18 @@ def fetch(release: Release, progress: Progress, meter: Meter = silent, *, thorou
 
 
 def check_version(version: str) -> None:
-    """Refuse what cannot be a version of Kafka."""
+    """Raise UsageError for what is not a Kafka version."""
     if not re.fullmatch(r"\d+\.\d+\.\d+(-rc\d+)?", version):
-        raise UsageError(f"{version!r} is not a version of Kafka", resolution=_nearest(version))
+        raise UsageError(f"{version!r} is not a Kafka version", resolution=_nearest(version))
 
 
 def known() -> tuple[str, ...]:
-    """The versions that are known to exist, the oldest first."""
+    """The known versions, the oldest first."""
     return tuple(sorted({*manifest.versions(), *manifest.pins()}, key=lambda version: Release(version).numbers))
 
 
 def _whole(release: Release, progress: Progress, *, thorough: bool) -> bool:
-    """Whether the cache has it; what is wrong with it is told, because it will be fetched again."""
+    """Whether the cache has an undamaged copy; reports damage, as the release is then fetched again."""
     if not cache.directory(release).exists():
         return False
     if not thorough and cache.installed(release):
@@ -56,7 +59,7 @@ def _whole(release: Release, progress: Progress, *, thorough: bool) -> bool:
 
 
 def _current(release: Release) -> bool:
-    """Whether a release that was put together from Maven has the scripts that this kcluster writes."""
+    """Whether a release assembled from Maven has the launch scripts of this kcluster."""
     marker = cache.read_marker(cache.directory(release))
     if not marker or marker.source != "maven":
         return True
@@ -65,8 +68,8 @@ def _current(release: Release) -> bool:
 
 
 def _renewed(release: Release, progress: Progress) -> Path:
-    """Put a release together again from the jars it has: another kcluster wrote its scripts."""
-    progress(f"the scripts of the cached {release.directory} are of another kcluster: writing them again")
+    """Rewrite the launch scripts of a cached release that another kcluster version wrote."""
+    progress(f"cached {release.directory} has scripts of another kcluster version: writing them again")
     with cache.staging(release) as staged:
         shutil.copytree(cache.directory(release) / "libs", staged / "libs", copy_function=os.link)
         launch_scripts.write(release, staged)
@@ -83,12 +86,12 @@ def _from_sources(release: Release, progress: Progress, meter: Meter) -> Path:
         except UnreachableError as problem:
             failed.append((source, problem))
             following = outside[position + 1 : position + 2]
-            progress(_said(source, problem) + "".join(f"; trying {name}" for name in following))
+            progress(_source_failure(source, problem) + "".join(f"; trying {name}" for name in following))
     raise _nothing_worked(release, failed)
 
 
 def _from(source: str, release: Release, progress: Progress, meter: Meter) -> Path:
-    from kcluster.releases import sources  # lazily: whoever has the release does not pay for HTTP
+    from kcluster.releases import sources  # lazily: a cached release needs no HTTP
 
     with cache.staging(release) as staged:
         sources.bring(source, sources.FetchRequest(release, staged, progress, meter))
@@ -99,16 +102,16 @@ def _from(source: str, release: Release, progress: Progress, meter: Meter) -> Pa
 
 
 def _nothing_worked(release: Release, failed: Sequence[tuple[str, KclusterError]]) -> KclusterError:
-    details = "\n".join(_said(source, problem) for source, problem in failed)
+    details = "\n".join(_source_failure(source, problem) for source, problem in failed)
     if release.version not in known() and all(source in ("maven", "url") for source, _ in failed):
         return UsageError(
-            f"Kafka {release.version} is not known, and no source has it",
+            f"Kafka {release.version} is unknown, and no source has it",
             details=details,
             resolution=_nearest(release.version),
         )
     if not failed:
         return RefusedError(
-            f"{release.directory} is not in the cache, and there is no other source",
+            f"{release.directory} is not in the cache, and no other source is set",
             resolution="add one: maven, url, a URL or a path",
         )
     advice = [problem.resolution for _, problem in failed if problem.resolution]
@@ -121,7 +124,7 @@ def _nothing_worked(release: Release, failed: Sequence[tuple[str, KclusterError]
     )
 
 
-def _said(source: str, problem: KclusterError) -> str:
+def _source_failure(source: str, problem: KclusterError) -> str:
     """What a source answered; a message about a URL or a file begins with it already."""
     return f"{source}: {problem.message}" if source in ("maven", "url") else problem.message
 
@@ -133,7 +136,7 @@ def _nearest(version: str) -> str:
 
 @contextmanager
 def _disk(release: Release) -> Iterator[None]:
-    """Say what it means when the disk does not take the release; nothing half-installed is left."""
+    """Raise ApplyError with a fix when the disk refuses the release; nothing half-installed is left."""
     try:
         yield
     except OSError as problem:
@@ -144,10 +147,10 @@ def _disk(release: Release) -> Iterator[None]:
             raise ApplyError(
                 f"no space left in {where} for {release.directory}; nothing was installed",
                 details=str(problem),
-                resolution="make room (a release takes about 300 MB while it is fetched), or set KCLUSTER_CACHE",
+                resolution="free disk space (a fetch needs about 300 MB), or set KCLUSTER_CACHE",
             ) from problem
         raise ApplyError(
             f"cannot write {release.directory} in {where}: {problem.strerror or problem}",
             details=str(problem),
-            resolution="check the folder's owner and rights, or set KCLUSTER_CACHE",
+            resolution="check owner and permissions of the directory, or set KCLUSTER_CACHE",
         ) from problem

@@ -114,7 +114,7 @@ def scripts(release: Release) -> Iterator[tuple[str, str]]:
 
 
 def files(release: Release) -> Iterator[tuple[str, bytes]]:
-    """Every file of `bin/` and `config/` with what it holds."""
+    """Every file of `bin/` and `config/` with its content."""
     for name, text in scripts(release):
         yield f"bin/{name}", text.encode()
     for source in sorted((_HERE / "logging" / _generation(release)).iterdir()):

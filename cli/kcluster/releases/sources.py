@@ -11,7 +11,7 @@ from kcluster.clients import downloads, maven
 from kcluster.errors import RefusedError, UnreachableError
 from kcluster.model.release import Release
 from kcluster.releases import archive, cache, launch_scripts, manifest
-from kcluster.results import Meter, Progress
+from kcluster.results import Meter, Progress, counted
 
 APACHE = "https://archive.apache.org/dist/kafka"
 """The base of the source `url`: every version Apache ever released."""
@@ -21,7 +21,7 @@ _ENDINGS = (".tgz", ".tar.gz")
 
 @dataclass(frozen=True)
 class FetchRequest:
-    """A release to bring, where to put it, and whom to tell."""
+    """A release to fetch, its target directory, and the progress callbacks."""
 
     release: Release
     into: Path
@@ -65,7 +65,7 @@ def _from_maven(job: FetchRequest) -> None:
         raise UnreachableError(
             f"no list of jars for {job.release.directory}; there is one for {', '.join(manifest.versions())}"
         )
-    job.progress(f"taking {len(jars)} jars of {job.release.directory} from Maven")
+    job.progress(f"copying {counted(len(jars), 'jar')} of {job.release.directory} from Maven")
     libs, project = job.into / "libs", job.into / "pom.xml"
     maven.copy([jar.coordinates for jar in jars], project, libs, job.meter)
     project.unlink()
@@ -76,13 +76,13 @@ def _from_maven(job: FetchRequest) -> None:
 
 def _check_jar(jar: manifest.ReleaseJar, libs: Path) -> None:
     if not (libs / jar.file).is_file():
-        raise UnreachableError(f"Maven did not bring {jar.coordinates}")
+        raise UnreachableError(f"Maven did not copy {jar.coordinates}")
     observed = cache.sha256(libs / jar.file)
     if observed != jar.sha256:
         raise RefusedError(
             f"the hash of {jar.file} from Maven is wrong",
             details=f"expected SHA-256 {jar.sha256}\nobserved SHA-256 {observed}",
-            resolution=f"remove {jar.coordinates} from ~/.m2/repository, or ask who runs the Maven mirror",
+            resolution=f"remove {jar.coordinates} from ~/.m2/repository, or check the Maven mirror",
         )
 
 
@@ -90,10 +90,10 @@ def _from_url(url: str, job: FetchRequest, *, pinned_first: bool) -> None:
     expected = _expected(url, job.release, pinned_first=pinned_first)
     part = _part(url)
     resumed = part.exists()
-    job.progress(f"{'going on with' if resumed else 'downloading'} {url}")
+    job.progress(f"{'resuming' if resumed else 'downloading'} {url}")
     downloads.download(url, part, job.meter)
     if resumed and archive.sha512(part) != expected:
-        job.progress(f"{part.name} does not match after it was continued: starting over")
+        job.progress(f"{part.name} does not match its hash after resuming: downloading it again")
         part.unlink()
         downloads.download(url, part, job.meter)
     try:
@@ -112,7 +112,7 @@ def _expected(url: str, release: Release, *, pinned_first: bool) -> str:
         return pinned
     published = downloads.text(f"{url}.sha512")
     if published is None and not pinned:
-        raise UnreachableError(f"there is no {url}.sha512, so nothing can be verified")
+        raise UnreachableError(f"there is no {url}.sha512 to verify the archive with")
     return _parsed(published, f"{url}.sha512") if published is not None else pinned
 
 
@@ -122,7 +122,7 @@ def _pinned(release: Release) -> str:
 
 def _parsed(text: str, where: str) -> str:
     if not (found := archive.published(text)):
-        raise RefusedError(f"{where} holds no SHA-512", resolution="publish the output of sha512sum there")
+        raise RefusedError(f"{where} has no SHA-512", resolution="publish the output of sha512sum there")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The Spark archive for hosts: Spark from PySpark's wheel, and the jars with which it reads Kafka."""
+"""The archive of Spark for hosts: files of PySpark's wheel, and the jars of the Kafka connector."""
 
 from __future__ import annotations
 

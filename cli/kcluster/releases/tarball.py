@@ -1,4 +1,4 @@
-"""A release as it travels to hosts: one plain .tar with its SHA-512, made once and kept in the cache."""
+"""The archive of a release for hosts: one plain .tar with its SHA-512, built once and cached."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kcluster.releases.fetch import fetch
 from kcluster.results import Progress
 
 _AT_ONCE = 1 << 30
-"""How many bytes are on their way at once: the sender holds a release in memory for each host that it sends it to."""
+"""Bytes that are sent at once: the sender has a copy of the release in memory for each host."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Tarball:
     size: int
 
     def whole(self) -> bool:
-        """Whether the file still is what it was when it was made."""
+        """Whether the file is there with its SHA-512."""
         return self.path.is_file() and archive.sha512(self.path) == self.sha512
 
 
 def tarball(release: Release, progress: Progress) -> Tarball:
-    """The file of a release, which is fetched and put together if need be, once however many ask."""
+    """The archive of a release, fetched and built where it is missing; blocks while another run builds it."""
     home = fetch(release, progress)
     marker = cache.read_marker(home)
     assert marker, "what is fetched is marked"
@@ -43,21 +43,21 @@ def tarball(release: Release, progress: Progress) -> Tarball:
 
 
 def once(directory: str, made_of: str, files: Callable[[], Mapping[str, Path]]) -> Tarball:
-    """The file of a release, made of these files unless it is there and was made of the same."""
+    """The archive of these files; built unless a cached one has the same `made_of`."""
     file = folder() / f"{directory}.tar"
     with _lock(f".{directory}.lock"):
         return _kept(file, made_of) or _made(files(), file, made_of)
 
 
 def forget(tar: Tarball) -> None:
-    """Remove a file that is damaged, so that the next run makes it again."""
+    """Remove a damaged archive, so that the next run builds it again."""
     _record(tar.path).unlink(missing_ok=True)
     tar.path.unlink(missing_ok=True)
 
 
 @contextmanager
 def turn(size: int) -> Iterator[None]:
-    """Wait until few enough others send a release of such a size from this machine."""
+    """Wait for one of the slots in which a release of this size may be sent from this machine."""
     turns = max(1, _AT_ONCE // size)
     for number in range(turns):
         with _slot(number).open("w") as file:

@@ -57,7 +57,7 @@ class RenderedFile:
     text: str
     mode: str
     secret: bool
-    """Whether it holds a secret; the text shows it only when it was asked to."""
+    """Whether it contains a secret; the text shows it with `reveal` only."""
     role: Role
 
 

@@ -110,7 +110,7 @@ class Diagnosis:
     def resolution(self) -> str:
         """What to do."""
         if self.cause:
-            return self.cause[0].on_host
+            return self.cause[0].host_fix
         return f"read its log: kcluster logs -i INV {self.node.name} (on the host: {log_file(self.node)})"
 
 

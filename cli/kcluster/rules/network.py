@@ -174,7 +174,7 @@ def listener_names_unique(cluster: Cluster) -> Iterator[Finding]:
             yield _listener_finding(
                 broker,
                 listener,
-                "has a name that is used twice (Kafka ignores upper and lower case)",
+                "has a name that is used twice (Kafka ignores case)",
                 "rename one of the two",
             )
         labels.add((broker.host.name, listener.label))

@@ -52,7 +52,7 @@ def test_one_that_does_not_end_is_told(tmp_path):
 
 
 def test_signals_that_python_ignores_or_we_hold_back_reach_it(tmp_path):
-    with processes.undisturbed():
+    with processes.signals_blocked():
         process = started(tmp_path, "exec sleep 30")
     status = Path(f"/proc/{process.pid}/status").read_text()
     masks = dict(line.split() for line in status.splitlines() if line.startswith(("SigBlk", "SigIgn")))

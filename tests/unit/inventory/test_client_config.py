@@ -83,10 +83,10 @@ def test_pem_on_one_line_gets_the_lines_that_openssl_wants() -> None:
         ("ssl.truststore.location", "/etc/trust.jks", "is not PEM"),
         ("ssl.truststore.location", "/nowhere/ca.pem", "cannot read /nowhere/ca.pem: No such file"),
         ("sasl.jaas.config", "com.sun.security.auth.module.Krb5LoginModule required;", "Krb5LoginModule"),
-        ("sasl.jaas.config", "a.PlainLoginModule required;", "names no username"),
+        ("sasl.jaas.config", "a.PlainLoginModule required;", "has no username"),
         ("sasl.jaas.config", 'a.PlainLoginModule required username="a" password="hush"b";', "cannot be read"),
         ("sasl.jaas.config", 'a.PlainLoginModule required username="a" password="hush"', "cannot be read"),
-        ("sasl.login.callback.handler.class", "acme.Login", "needs Java"),
+        ("sasl.login.callback.handler.class", "acme.Login", "needs a Java client"),
     ],
 )
 def test_what_cannot_be_translated_is_told_without_the_password(key: str, value: str, told: str) -> None:
@@ -96,7 +96,7 @@ def test_what_cannot_be_translated_is_told_without_the_password(key: str, value:
     assert "hush" not in f"{caught.value.message} {caught.value.resolution}"
 
 
-@pytest.mark.parametrize(("content", "told"), [(None, "No such file"), (b"\xff\xfe\x00", "it is not a text")])
+@pytest.mark.parametrize(("content", "told"), [(None, "No such file"), (b"\xff\xfe\x00", "it is not text")])
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, content: bytes | None, told: str) -> None:
     file = tmp_path / "client.jks"
     if content:

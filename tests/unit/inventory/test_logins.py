@@ -68,8 +68,8 @@ def test_templates_that_logins_are_commonly_written_with_are_filled_in(monkeypat
     ("variables", "message"),
     [
         ({"ansible_become_method": "su"}, "sudo only"),
-        ({"ansible_port": "many"}, "ansible_port of h1 is many"),
-        ({"ansible_ssh_common_args": "-o 'open"}, "does not parse"),
+        ({"ansible_port": "many"}, "ansible_port of h1 is 'many'"),
+        ({"ansible_ssh_common_args": "-o 'open"}, "is not valid shell syntax"),
     ],
 )
 def test_what_cannot_be_understood_is_refused(variables: dict[str, Any], message: str) -> None:

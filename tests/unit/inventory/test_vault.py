@@ -18,7 +18,7 @@ def vaulted(text: str) -> dict[str, str]:
 
 def opened(**words: Any) -> dict[str, Any]:
     data = {"all": {"vars": words}, "_meta": {"hostvars": {}}}
-    return dict(vault.opened(data)["all"]["vars"])
+    return dict(vault.decrypted(data)["all"]["vars"])
 
 
 @pytest.fixture(autouse=True)

@@ -77,10 +77,10 @@ def test_a_process_that_has_the_pid_but_not_the_start_time_is_another_one(tmp_pa
     assert record.living() == {}
 
 
-def test_the_only_cluster_is_meant_when_none_is_named(home):
-    with pytest.raises(UsageError, match="no cluster on this machine") as none:
+def test_the_only_cluster_is_the_default(home):
+    with pytest.raises(UsageError, match="there is no local cluster") as none:
         local.only()
-    assert none.value.resolution == "kcluster up"
+    assert none.value.resolution == "start one: kcluster up"
     remember(home, "one")
     assert local.only() == "one"
     remember(home, "two")

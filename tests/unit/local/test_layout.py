@@ -4,18 +4,18 @@ from pathlib import Path
 
 from kcluster.local import topology
 from kcluster.local.cluster_record import UpOrigin
-from kcluster.local.layout import Placement, choose_ports, place, ports_of, wanted_ports
+from kcluster.local.layout import Placement, choose_ports, configured_ports, place, ports_of
 
 SMALL = topology.cluster_of("small", UpOrigin(brokers=2, keepers=1), "")
 KRAFT = topology.cluster_of("kraft", UpOrigin(brokers=1, keepers=3, kraft=True), "AAAAAAAAAAAAAAAAAAAAAA")
 
 
 def placed(cluster, root: Path = Path("/home/of/it")):
-    return place(cluster, Placement(root, choose_ports(wanted_ports(cluster), {}, lambda port: True)))
+    return place(cluster, Placement(root, choose_ports(configured_ports(cluster), {}, lambda port: True)))
 
 
 def test_every_purpose_gets_a_port_of_its_own():
-    chosen = choose_ports(wanted_ports(SMALL), {}, lambda port: True)
+    chosen = choose_ports(configured_ports(SMALL), {}, lambda port: True)
     assert chosen == {
         "broker-1 internal": 9092,
         "broker-2 internal": 9093,

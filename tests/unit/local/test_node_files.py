@@ -6,12 +6,12 @@ from pathlib import Path
 from kcluster import render
 from kcluster.local import node_files, topology
 from kcluster.local.cluster_record import UpOrigin
-from kcluster.local.layout import Placement, choose_ports, place, wanted_ports
+from kcluster.local.layout import Placement, choose_ports, configured_ports, place
 
 
 def prepared(root: Path):
     cluster = topology.cluster_of("c", UpOrigin(brokers=1, keepers=1), "")
-    placed = place(cluster, Placement(root, choose_ports(wanted_ports(cluster), {}, lambda port: True)))
+    placed = place(cluster, Placement(root, choose_ports(configured_ports(cluster), {}, lambda port: True)))
     node = placed.brokers[0]
     return node, node_files.placed_here(render.files(placed, node, reveal=True))
 
@@ -47,7 +47,7 @@ def test_a_file_that_is_the_same_is_not_written_again(tmp_path):
 
 def test_the_environment_file_is_read_as_systemd_reads_it():
     text = '# a comment\nKAFKA_OPTS="-Da=\\"b c\\" -Dd=e"\nLOG_DIR="/var/log"\n'
-    assert node_files.declared(text) == {"KAFKA_OPTS": '-Da="b c" -Dd=e', "LOG_DIR": "/var/log"}
+    assert node_files.parse_environment(text) == {"KAFKA_OPTS": '-Da="b c" -Dd=e', "LOG_DIR": "/var/log"}
 
 
 def test_a_process_gets_the_file_s_variables_and_none_of_the_caller_s_kafka_variables(tmp_path, monkeypatch):
@@ -55,7 +55,7 @@ def test_a_process_gets_the_file_s_variables_and_none_of_the_caller_s_kafka_vari
     monkeypatch.setenv("KAFKA_HEAP_OPTS", "-Xmx9g")
     monkeypatch.setenv("LANG", "C.UTF-8")
     _, files = prepared(tmp_path)
-    environment = node_files.surroundings(files, "-XX:TieredStopAtLevel=1")
+    environment = node_files.process_environment(files, "-XX:TieredStopAtLevel=1")
     assert environment["KAFKA_HEAP_OPTS"] == "-Xms256m -Xmx256m"
     assert environment["LANG"] == "C.UTF-8"
     assert "JMX_PORT" not in environment

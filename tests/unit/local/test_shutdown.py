@@ -48,7 +48,7 @@ def test_one_that_does_not_stop_is_killed_and_that_is_told(run):
     record = run(broker_1=STUBBORN)
     stop(record, record.started, told.append, ClusterRecord.save, patience=0.2)
     assert not record.runs("broker-1")
-    assert told == [f"broker-1 did not stop within 0 s and is killed (pid {record.started['broker-1'].process.pid})"]
+    assert told == [f"broker-1 did not stop within 0 s: killing pid {record.started['broker-1'].process.pid}"]
 
 
 def test_an_archive_is_kept_of_an_orderly_stop_only(run, tmp_path):

@@ -11,7 +11,7 @@ from kcluster.local import topology
 from kcluster.local.cluster_record import UpOrigin
 from kcluster.model.client import Client
 from kcluster.model.listener import Listener
-from kcluster.rules.network import clients_come_in
+from kcluster.rules.network import client_protocol_served
 
 
 def door(name: str, port: int, protocol: str) -> Listener:
@@ -25,7 +25,7 @@ CLUSTER = replace(topology.cluster_of("c", UpOrigin(brokers=1), ""), brokers=(BR
 
 
 @pytest.mark.parametrize(("protocol", "port"), [("PLAINTEXT", 2), ("SASL_SSL", 1), ("SSL", 2)])
-def test_clients_come_in_where_their_protocol_is_spoken_and_the_internal_listener_comes_first(
+def test_client_protocol_served_where_their_protocol_is_spoken_and_the_internal_listener_comes_first(
     protocol: str, port: int
 ) -> None:
     assert BROKER.listener_for(protocol).port == port
@@ -39,9 +39,9 @@ def test_the_bootstrap_line_is_the_one_for_the_clients_of_the_inventory(written:
 
 def test_a_protocol_that_no_listener_speaks_is_found() -> None:
     client = Client({"security.protocol": "SSL"}, "kafka_client_properties")
-    (found,) = clients_come_in(replace(CLUSTER, client=client))
-    assert "clients speak SSL as kafka_client_properties says" in found.message
-    assert not list(clients_come_in(replace(CLUSTER, client=Client({"client.id": "a"}))))
+    (found,) = client_protocol_served(replace(CLUSTER, client=client))
+    assert "kafka_client_properties: security.protocol is SSL" in found.message
+    assert not list(client_protocol_served(replace(CLUSTER, client=Client({"client.id": "a"}))))
 
 
 def test_files_are_beside_the_inventory() -> None:

@@ -15,7 +15,7 @@ from kcluster.model.failure_causes import cause_of
         ("java.lang.UnsupportedClassVersionError: kafka/Kafka has been compiled by ...", "Java is too old"),
         ("kafka.common.InconsistentClusterIdException: The Cluster ID x doesn't match stored", "another cluster"),
         ("org.apache.kafka.common.KafkaException: Failed to acquire lock on file .lock in /d", "another process uses"),
-        ("KeeperException$NodeExistsException: KeeperErrorCode = NodeExists", "ZooKeeper still knows it"),
+        ("KeeperException$NodeExistsException: KeeperErrorCode = NodeExists", "it is still registered in ZooKeeper"),
         ("org.apache.kafka.common.config.ConfigException: Invalid value x for configuration y", "a setting is refused"),
         ("Unrecognized VM option 'Nonsense'", "the JVM refuses an option"),
         ("java.net.BindException: Address already in use: Service 'sparkWorker' failed after 0 retries", "a port"),
@@ -27,9 +27,9 @@ def test_a_known_cause_is_found_in_the_log(line, cause):
     found = cause_of(["[2026-01-01 00:00:00,000] INFO starting", line, "[2026-01-01 00:00:01,000] INFO shut down"])
     assert found
     assert cause in found[0].text
-    assert found[0].here
-    assert found[0].on_host
-    assert "kcluster up" not in found[0].on_host
+    assert found[0].local_fix
+    assert found[0].host_fix
+    assert "kcluster up" not in found[0].host_fix
     assert found[1] == line
 
 

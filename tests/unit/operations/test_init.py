@@ -51,18 +51,18 @@ def test_the_inventories_of_the_project_are_what_init_writes(
 @pytest.mark.parametrize(
     ("wish", "told"),
     [
-        (InitRequest(zookeepers=2), "--zookeepers 2: a majority needs an odd number"),
-        (InitRequest(kraft=True, controllers=0), "--controllers 0"),
-        (InitRequest(kraft=True, zookeepers=3), "--kraft needs no ZooKeeper"),
-        (InitRequest(controllers=3), "--controllers belongs to KRaft"),
-        (InitRequest(brokers=0), "0 brokers are not possible"),
-        (InitRequest(hosts=("a", "b")), "--hosts names 2; 3 ZooKeeper servers and 3 brokers need 3 or 6 hosts"),
+        (InitRequest(zookeepers=2), "--zookeepers must be odd: 1, 3 or 5"),
+        (InitRequest(kraft=True, controllers=0), "--controllers must be odd: 1, 3 or 5"),
+        (InitRequest(kraft=True, zookeepers=3), "--zookeepers cannot be used with --kraft"),
+        (InitRequest(controllers=3), "--controllers needs --kraft"),
+        (InitRequest(brokers=0), "--brokers 0 is out of range"),
+        (InitRequest(hosts=("a", "b")), "--hosts names 2 hosts; 3 ZooKeeper servers and 3 brokers need 3 or 6"),
         (InitRequest(hosts=("a", "b", "a")), "--hosts names a 2 times"),
         (InitRequest(hosts=("a", "b", "c d")), "'c d' is not a host"),
-        (InitRequest(name="a b"), "'a b' is not a name"),
+        (InitRequest(name="a b"), "'a b' is not a valid cluster name"),
     ],
 )
-def test_a_wish_that_does_not_fit_is_told(wish: InitRequest, told: str) -> None:
+def test_wrong_options_are_refused(wish: InitRequest, told: str) -> None:
     with pytest.raises(UsageError, match=told) as caught:
         plan(wish, "demo")
     assert caught.value.resolution

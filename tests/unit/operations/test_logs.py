@@ -10,7 +10,7 @@ import pytest
 from kcluster.errors import UsageError
 from kcluster.local import topology
 from kcluster.local.cluster_record import ClusterRecord, UpOrigin
-from kcluster.local.layout import Placement, choose_ports, place, wanted_ports
+from kcluster.local.layout import Placement, choose_ports, configured_ports, place
 from kcluster.local.up_request import cluster_dir
 from kcluster.operations.logs import logs
 from kcluster.operations.logs.local_logs import FollowedLog
@@ -20,7 +20,7 @@ from kcluster.operations.logs.local_logs import FollowedLog
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("KCLUSTER_HOME", str(tmp_path))
     made = topology.cluster_of("c", UpOrigin(brokers=2, keepers=1), "")
-    placed = place(made, Placement(cluster_dir("c"), choose_ports(wanted_ports(made), {}, lambda port: True)))
+    placed = place(made, Placement(cluster_dir("c"), choose_ports(configured_ports(made), {}, lambda port: True)))
     ClusterRecord(cluster_dir("c"), placed).save()
     return placed
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kcluster.commands.release import Pace, amount
+from kcluster.commands.release import TransferRate, amount
 from kcluster.errors import ExitCode, RefusedError, UsageError
 from kcluster.operations import release
 from kcluster.releases import archive
@@ -81,7 +81,7 @@ def test_a_bundle_overwrites_nothing(source: Path) -> None:
 
 
 def test_a_bundle_needs_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no folder"):
+    with pytest.raises(UsageError, match="there is no directory"):
         release.bundle("3.9.2", tmp_path / "none" / "file.tgz", print)
 
 
@@ -101,4 +101,4 @@ def test_how_far_a_transfer_is_is_said_with_rate_and_time_left(
 
 
 def test_what_an_earlier_run_brought_does_not_count_for_the_rate() -> None:
-    assert Pace().text(100_000_000, 120_000_000, "B") == "100 of 120 MB (83%), 0.0 MB/s"
+    assert TransferRate().text(100_000_000, 120_000_000, "B") == "100 of 120 MB (83%), 0.0 MB/s"

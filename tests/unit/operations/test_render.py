@@ -92,7 +92,7 @@ def test_a_local_cluster_is_shown_as_up_places_it(tmp_path: Path, monkeypatch: p
     here = [Host(f"h{number}", f"h{number}", local=True) for number in (1, 2, 3)]
     wanted = Listener(name="internal", port=9092, advertised_host="localhost", advertised_port=9092)
     brokers = tuple(Broker(host=host, id=number, listeners=(wanted,)) for number, host in enumerate(here, 1))
-    placed = render.as_placed(Cluster("home", Release(), Ensemble((Server(host=here[0], id=1),)), brokers))
+    placed = render.with_local_layout(Cluster("home", Release(), Ensemble((Server(host=here[0], id=1),)), brokers))
     files = {at.node: at.file for at in render.rendered(placed).files if at.file.role is Role.CONFIG}
     assert files["broker-2"].path == f"{tmp_path}/local/home/nodes/broker-2/etc/server.properties"
     assert len({broker.internal.port for broker in placed.brokers}) == 3
@@ -101,4 +101,4 @@ def test_a_local_cluster_is_shown_as_up_places_it(tmp_path: Path, monkeypatch: p
 
 
 def test_a_cluster_on_real_hosts_is_shown_as_it_is(cluster: Cluster) -> None:
-    assert render.as_placed(cluster) is cluster
+    assert render.with_local_layout(cluster) is cluster

@@ -49,6 +49,6 @@ def test_what_waits_for_a_restart_and_what_is_left_over_is_told():
         block if isinstance(block, str) else block.text
         for block in UpReport("c", "127.0.0.1:9092", ("broker-1",), (), ("broker-1",), ("broker-9",), 0.1).view()
     ]
-    assert told[0] == "every node was running, nothing was changed"
-    assert "changed settings wait for a restart of broker-1: kcluster down -n c && kcluster up -n c" in told[1]
+    assert told[0] == "all nodes are running, nothing was changed"
+    assert "restart needed for changed settings of broker-1: kcluster down -n c && kcluster up -n c" in told[1]
     assert "still running: broker-9" in told[2]

@@ -32,7 +32,7 @@ def test_what_would_land_elsewhere_is_refused(tmp_path: Path, name: str) -> None
     bad = tmp_path / "bad.tgz"
     with tarfile.open(bad, "w:gz") as tar:
         tar.addfile(tarfile.TarInfo(name), io.BytesIO())
-    with pytest.raises(RefusedError, match=r"bad\.tgz holds "):
+    with pytest.raises(RefusedError, match=r"bad\.tgz contains "):
         archive.unpack(bad, tmp_path / "out", "kafka_2.13-9.9.9")
 
 
@@ -42,13 +42,13 @@ def test_a_link_in_an_archive_is_refused(tmp_path: Path) -> None:
     link.type, link.linkname = tarfile.SYMTYPE, "/etc"
     with tarfile.open(bad, "w:gz") as tar:
         tar.addfile(link)
-    with pytest.raises(RefusedError, match=r"holds kafka_2.13-9.9.9/libs"):
+    with pytest.raises(RefusedError, match=r"contains kafka_2.13-9.9.9/libs"):
         archive.unpack(bad, tmp_path / "out", "kafka_2.13-9.9.9")
 
 
 def test_half_an_archive_is_refused(bundle: Path, tmp_path: Path) -> None:
     bundle.write_bytes(bundle.read_bytes()[:-200])
-    with pytest.raises(RefusedError, match="is not a whole release archive"):
+    with pytest.raises(RefusedError, match="is not a complete release archive"):
         archive.unpack(bundle, tmp_path / "out", "kafka_2.13-9.9.9")
 
 

@@ -43,7 +43,7 @@ def test_every_kind_of_difference_is_named(home: Path) -> None:
     (home / "libs/b.jar").touch()
     problems = {one.file: one.problem for one in cache.differences(RELEASE)}
     assert problems["bin/run.sh"] == "missing"
-    assert problems["libs/b.jar"] == "extra: the release does not have it"
+    assert problems["libs/b.jar"] == "extra: not part of the release"
     assert problems["config/a.properties"].startswith("wrong: expected SHA-256 ")
     assert len(problems) == 3
 
@@ -89,7 +89,7 @@ def test_scripts_of_another_kcluster_are_written_again_and_the_jars_stay(assembl
     said: list[str] = []
     jar = (assembled / "libs/a-1.jar").stat()
     assert fetch(RELEASE, said.append) == assembled
-    assert said == ["the scripts of the cached kafka_2.13-9.9.9 are of another kcluster: writing them again"]
+    assert said == ["cached kafka_2.13-9.9.9 has scripts of another kcluster version: writing them again"]
     assert "TopicCommand" in (assembled / "bin/kafka-topics.sh").read_text()
     assert not (assembled / "bin/kafka-of-old.sh").exists()
     assert (assembled / "libs/a-1.jar").stat().st_ino == jar.st_ino

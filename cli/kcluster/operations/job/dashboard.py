@@ -129,7 +129,7 @@ def _start(job: Job, name: str, host: str, port: int) -> Job:
     which = f"{job.record.cluster}/{job.name}"
     command = [sys.executable, "-m", "kcluster", "job", "dashboard", which, "--host", host, "--port", str(port)]
     environment = {**os.environ, registry.ENVIRONMENT_MARK: str(folder)}
-    with processes.undisturbed():
+    with processes.signals_blocked():
         output = folder / "driver.log"
         process = processes.start(command, environment=environment, directory=folder, output=output)
         inherited = asdict(job.record)

@@ -273,7 +273,7 @@ def _start(prepared: PreparedJob, cluster: str) -> tuple[Job, int]:
     environment = {**os.environ, **prepared.line.environment, registry.ENVIRONMENT_MARK: str(folder)}
     if not os.access(prepared.line.command[0], os.X_OK):
         raise UsageError(f"{prepared.line.command[0]} is not executable", resolution=runtime.INSTALL)
-    with processes.undisturbed():
+    with processes.signals_blocked():
         process = processes.start(prepared.line.process, environment=environment, directory=folder, output=log)
         record = JobRecord(
             job=settings["job"],

@@ -41,7 +41,7 @@ def _node(record: ClusterRecord, node: Node, role: str | None) -> NodeStatus:
         host=node.host.name,
         kind=node.kind,
         id=node.id,
-        address=f"{node.host.address}:{readiness.door(node)}",
+        address=f"{node.host.address}:{readiness.client_port(node)}",
         state=("running" if role is not None else "starting") if running else ("crashed" if entry else "stopped"),
         role=role or "",
         pid=entry.process.pid if entry and running else None,
@@ -52,4 +52,4 @@ def _node(record: ClusterRecord, node: Node, role: str | None) -> NodeStatus:
 
 def _answers(record: ClusterRecord, node: Node) -> bool:
     """Whether the node's own process listens on its port."""
-    return record.runs(node.name) and ports.held_by(record.started[node.name].process.pid, readiness.door(node))
+    return record.runs(node.name) and ports.held_by(record.started[node.name].process.pid, readiness.client_port(node))
