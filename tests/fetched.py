@@ -17,6 +17,6 @@ def fetch_all() -> None:
     """Fetch the releases and the jars that are not in the cache, once in a run."""
     for version in ("3.9.2", "4.2.0"):
         fetch(Release(version), print)
-    connector.jars(print)
+    connector.kafka_jars(print)
     for asked in EVERY:
-        connector.extra(print, asked)
+        connector.extra_jars(print, asked)

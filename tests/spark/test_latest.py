@@ -194,7 +194,7 @@ class Run:
 
     @property
     def lats(self) -> dict[str, float]:
-        return {truck["id"]: truck["lat"] for truck in self.reported["trucks"]}
+        return {truck["id"]: truck["lat"] for truck in self.told["trucks"]}
 
     def shows(self, **lats: float) -> None:
         """Wait until it shows just these trucks."""
