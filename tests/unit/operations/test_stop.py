@@ -7,7 +7,7 @@ import pytest
 from kcluster.errors import LockedError, RefusedError, UsageError
 from kcluster.model.reason import Reason
 from kcluster.operations import stop
-from tests.unit.fake_hosts import IDLE, SPARKED, Hosts, LosingLock, OpenGates
+from tests.unit.fake_hosts import IDLE, RUNNING, SPARKED, Hosts, LosingLock, OpenGates
 
 WORDS = ["kcluster", "stop"]
 
@@ -42,12 +42,10 @@ def test_single_nodes_stop_only_when_their_gate_is_open():
 
 
 def test_stopped_nodes_are_left_alone_and_a_kill_is_reported():
-    killed = {**IDLE, "Result": "timeout"}
+    killed = Hosts({("h2", "kafka"): {**RUNNING, "Result": "timeout"}})
     hosts = Hosts({("h1", "kafka"): IDLE})
     assert stopped(OpenGates(), hosts, "h1").stopped == ("zookeeper-1",)
-    assert stop._killed(stop.select_nodes(OpenGates().cluster, ["broker-2"]), Hosts({("h2", "kafka"): killed})) == (
-        "broker-2",
-    )
+    assert stopped(OpenGates(), killed, "broker-2").killed == ("broker-2",)
 
 
 def test_an_unknown_host_is_refused_with_the_nearest_names():

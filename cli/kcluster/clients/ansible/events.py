@@ -1,4 +1,4 @@
-"""What happens while a playbook runs, event by event, and what that means in the end."""
+"""The events of a playbook, its outcome, and the error that follows from failed events."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from kcluster.errors import ApplyError, KclusterError, UnreachableError
 _SUDO = re.compile(
     r"(missing|incorrect) \w+ password|(password|terminal) is required|not in the sudoers", re.IGNORECASE
 )
-_AROUND = re.compile(r"^Task failed: |\s*Make sure this host can be reached over ssh:\s*$")
-"""What Ansible writes around the reason."""
+_WRAPPING = re.compile(r"^Task failed: |\s*Make sure this host can be reached over ssh:\s*$")
+"""Text of Ansible around the reason."""
 
 
 class TaskStatus(StrEnum):
@@ -47,8 +47,8 @@ class Event:
     @classmethod
     def parse(cls, line: str | bytes) -> Event:
         """An event as plugins/callback/events.py writes it."""
-        said = json.loads(line)
-        return cls(**{**said, "status": TaskStatus(said["status"])})
+        fields = json.loads(line)
+        return cls(**{**fields, "status": TaskStatus(fields["status"])})
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class PlaybookOutcome:
 
 
 def failure(events: Sequence[Event]) -> KclusterError | None:
-    """What went wrong: a host that could not be reached comes before one where a task failed."""
-    lost = [event for event in events if event.status is TaskStatus.UNREACHABLE]
+    """The error of failed events, None without any: unreachable hosts come before failed tasks."""
+    unreachable = [event for event in events if event.status is TaskStatus.UNREACHABLE]
     failed = [event for event in events if event.status is TaskStatus.FAILED]
-    if lost:
-        return _unreachable([*lost, *failed])
+    if unreachable:
+        return _unreachable([*unreachable, *failed])
     if failed and all(_SUDO.search(event.message) for event in failed):
         return _no_sudo(failed)
     return _failed(failed) if failed else None
@@ -81,7 +81,7 @@ def failure(events: Sequence[Event]) -> KclusterError | None:
 
 def _unreachable(events: Sequence[Event]) -> KclusterError:
     first = events[0]
-    reason = _AROUND.sub("", first.message) or "ssh gave no reason"
+    reason = _WRAPPING.sub("", first.message) or "ssh gave no reason"
     return UnreachableError(
         f"{first.host} cannot be reached: {reason}",
         details=_others(events),

@@ -1,4 +1,4 @@
-"""What an inventory says, as Ansible itself understands it."""
+"""The content of an inventory, exported by ansible-inventory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def list_command(inventory: Path) -> list[str]:
 
 
 def export_inventory(inventory: Path) -> dict[str, Any]:
-    """What an inventory says, read by Ansible."""
+    """The data of an inventory; InventoryError when Ansible cannot read it."""
     if not program().is_file():
         raise InventoryError(
             f"{program()} is missing, so no inventory can be read",
@@ -55,12 +55,12 @@ def _run(command: list[str], subject: str, text: str = "") -> str:
         raise InventoryError(
             f"Ansible cannot read {subject}",
             details=_errors(done.stderr),
-            resolution=" ".join([Path(command[0]).name, *command[1:]]) + "  (shows all that Ansible says)",
+            resolution=" ".join([Path(command[0]).name, *command[1:]]) + "  (shows the whole output)",
         )
     return done.stdout
 
 
 def _errors(stderr: str) -> str:
-    """The lines that say what is wrong; all of them when Ansible marks none."""
+    """The lines marked as errors; all of them when Ansible marks none."""
     marked = [line.removeprefix("[ERROR]: ") for line in stderr.splitlines() if line.startswith("[ERROR]: ")]
     return "\n".join(dict.fromkeys(marked)) or stderr.strip()

@@ -1,4 +1,4 @@
-"""Runs a playbook and tells what happens while it happens."""
+"""Runs a playbook and reports its events while it runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 LEAST_FORKS = 10
-_PATIENCE = 20.0
+_END_SECONDS = 20.0
 """Seconds Ansible has to end after Ctrl-C before it is killed."""
 _LAST_LINES = 12
 
@@ -34,7 +34,7 @@ def run_playbook(
     become_password: str = "",
     forks: int = 0,
 ) -> PlaybookOutcome:
-    """Run a playbook to its end; raises what went wrong on the hosts, and KeyboardInterrupt once Ansible has ended."""
+    """Run a playbook; blocks until it ends. Raises the error of its hosts, and KeyboardInterrupt once Ansible ended."""
     import tempfile
     import time
 
@@ -69,7 +69,7 @@ def _running(
     """ansible-playbook, and where its events come from; it has ended when the block has, whatever happens in it."""
     import subprocess
 
-    lines, told = os.pipe()
+    lines, events = os.pipe()
     with os.fdopen(lines, "rb", buffering=0):
         try:
             process = subprocess.Popen(
@@ -81,16 +81,16 @@ def _running(
                     str(os.getpid()),
                     *arguments,
                 ],
-                env={**environment(inventory), "KCLUSTER_EVENTS_FD": str(told)},
+                env={**environment(inventory), "KCLUSTER_EVENTS_FD": str(events)},
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=output,
-                pass_fds=(told,),
+                pass_fds=(events,),
                 # Ctrl-C on the terminal reaches us only, and Ansible through us: once.
                 process_group=0,
             )
         finally:
-            os.close(told)
+            os.close(events)
         try:
             _hand_over(process, secret)
             yield process, lines
@@ -118,7 +118,7 @@ def _end(process: Popen[bytes]) -> None:
         return
     try:
         process.send_signal(signal.SIGINT)
-        process.wait(_PATIENCE)
+        process.wait(_END_SECONDS)
     except (subprocess.TimeoutExpired, KeyboardInterrupt):
         process.kill()
         process.wait()
@@ -152,12 +152,12 @@ def _pending(lines: int) -> bytes:
 
 
 def _crash(code: int, output: IO[bytes]) -> ApplyError | None:
-    """What Ansible said last, when it failed and no host did."""
+    """The last lines of Ansible's output, when it failed and no host did."""
     if code == 0:
         return None
     output.seek(0)
-    said = output.read().decode(errors="replace").strip().splitlines()
+    printed = output.read().decode(errors="replace").strip().splitlines()
     return ApplyError(
         "Ansible itself failed",
-        details="\n".join(said[-_LAST_LINES:]) or f"it ended with code {code} and said nothing",
+        details="\n".join(printed[-_LAST_LINES:]) or f"it ended with code {code} and printed nothing",
     )

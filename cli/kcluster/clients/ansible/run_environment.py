@@ -1,4 +1,4 @@
-"""What Ansible runs in: the collection, its settings, and a folder for the sockets of kept connections."""
+"""The environment of Ansible: the collection, its settings, and a folder for the sockets of kept connections."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SETTINGS = {
 FOR_PLAYBOOKS = frozenset(
     {*STRICT, *_SETTINGS, "ANSIBLE_COLLECTIONS_PATH", "ANSIBLE_SSH_ARGS", "ANSIBLE_SSH_CONTROL_PATH_DIR"}
 )
-"""What is set here, and does not change what a written inventory says."""
+"""Settings of ours that do not change the content of an inventory."""
 
 
 def environment(inventory: Path) -> dict[str, str]:
@@ -36,10 +36,10 @@ def environment(inventory: Path) -> dict[str, str]:
     own = {
         **STRICT,
         **_SETTINGS,
-        "ANSIBLE_COLLECTIONS_PATH": os.pathsep.join(filter(None, [str(collections()), _theirs()])),
+        "ANSIBLE_COLLECTIONS_PATH": os.pathsep.join(filter(None, [str(collections()), _user_collections()])),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(sockets(inventory)),
     }
-    # What people set for their way to the hosts stays.
+    # SSH arguments that users set stay.
     return {"ANSIBLE_SSH_ARGS": _SSH, **os.environ, **own}
 
 
@@ -67,13 +67,13 @@ def sockets(inventory: Path) -> Path:
     base.mkdir(mode=0o700, exist_ok=True)
     found = base.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise UsageError(f"{base} must be a folder of yours that nobody else may use", resolution=f"rm -r {base}")
+        raise UsageError(f"{base} must be your own folder with mode 0700", resolution=f"rm -r {base}")
     folder = base / _short(str(inventory.absolute()))
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
 
 
-def _theirs() -> str:
+def _user_collections() -> str:
     return os.environ.get("ANSIBLE_COLLECTIONS_PATH", "~/.ansible/collections:/usr/share/ansible/collections")
 
 

@@ -1,4 +1,4 @@
-"""The door to hosts: one kept SSH connection each, all of them at once, found the way ssh(1) finds them.
+"""Hosts over SSH: one kept connection for each, all at the same time, with the configuration of ssh(1).
 
 with Connections(logins) as hosts:
     answers = hosts.run("python3 -", stdin=SCRIPT, become=True)     every host; an Answer or why there is none

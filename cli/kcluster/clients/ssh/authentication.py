@@ -1,4 +1,4 @@
-"""Proving who we are: key files, the agent, at last a password."""
+"""Authentication at a host: key files, the agent, then a password."""
 
 from __future__ import annotations
 
@@ -32,49 +32,49 @@ class Agent(AgentSSH):
             connection.close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection to the agent."""
         self._close()  # type: ignore[attr-defined]
 
 
 _NO = (paramiko.AuthenticationException, paramiko.SSHException, EOFError)
 
 
-def authenticate(transport: paramiko.Transport, way: SshRoute) -> None:
-    """Log in with the first thing the host takes; the error names everything that was tried."""
+def authenticate(transport: paramiko.Transport, route: SshRoute) -> None:
+    """Log in with the first key or password that the host accepts; UnreachableError with everything that was tried."""
     tried: list[str] = []
-    with closing(Agent(way.agent)) as agent:
-        for title, key in _offers(way, agent, tried):
-            if _taken(transport, way, key):
+    with closing(Agent(route.agent)) as agent:
+        for title, key in _offers(route, agent, tried):
+            if _accepted(transport, route, key):
                 return
             tried.append(title)
             if not transport.is_active():
                 break
-    if way.password and transport.is_active():
+    if route.password and transport.is_active():
         tried.append("the password")
-        if _password_taken(transport, way):
+        if _password_accepted(transport, route):
             return
-    raise _refused(way, tried)
+    raise _refused(route, tried)
 
 
-def _taken(transport: paramiko.Transport, way: SshRoute, key: paramiko.PKey) -> bool:
+def _accepted(transport: paramiko.Transport, route: SshRoute, key: paramiko.PKey) -> bool:
     try:
-        return not transport.auth_publickey(way.user, key)
+        return not transport.auth_publickey(route.user, key)
     except _NO:
         return False
 
 
-def _password_taken(transport: paramiko.Transport, way: SshRoute) -> bool:
+def _password_accepted(transport: paramiko.Transport, route: SshRoute) -> bool:
     try:
-        return not transport.auth_password(way.user, way.password)
+        return not transport.auth_password(route.user, route.password)
     except _NO:
         return False
 
 
-def _offers(way: SshRoute, agent: Agent, closed: list[str]) -> Iterator[tuple[str, paramiko.PKey]]:
+def _offers(route: SshRoute, agent: Agent, closed: list[str]) -> Iterator[tuple[str, paramiko.PKey]]:
     """Keys in the order in which ssh offers them, each with its name for people."""
-    held = list(_held(way, agent))
-    files = _files(way, closed)
-    if way.key_files_are_standard:  # nobody named a key, so the agent's come first
+    held = list(_held(route, agent))
+    files = _files(route, closed)
+    if route.key_files_are_standard:  # no key was configured, so the agent's come first
         yield from held
         yield from files
     else:
@@ -82,15 +82,15 @@ def _offers(way: SshRoute, agent: Agent, closed: list[str]) -> Iterator[tuple[st
         yield from held
 
 
-def _held(way: SshRoute, agent: Agent) -> Iterator[tuple[str, paramiko.PKey]]:
-    allowed = {_public(path) for path in way.key_files}
+def _held(route: SshRoute, agent: Agent) -> Iterator[tuple[str, paramiko.PKey]]:
+    allowed = {_public(path) for path in route.key_files}
     for key in agent.get_keys():
-        if not way.only_key_files or key.asbytes() in allowed:
+        if not route.only_key_files or key.asbytes() in allowed:
             yield f"the agent's {key.get_name()} {getattr(key, 'comment', '')}".rstrip(), key
 
 
 def _public(path: str) -> bytes:
-    """The public half that lies beside a key."""
+    """The public key in the file beside a private key."""
     import base64
 
     try:
@@ -99,11 +99,11 @@ def _public(path: str) -> bytes:
         return b""
 
 
-def _files(way: SshRoute, closed: list[str]) -> Iterator[tuple[str, paramiko.PKey]]:
-    for path in way.key_files:
+def _files(route: SshRoute, closed: list[str]) -> Iterator[tuple[str, paramiko.PKey]]:
+    for path in route.key_files:
         key = _loaded(path)
         if isinstance(key, str):
-            if not (way.key_files_are_standard and key == "it is not there"):
+            if not (route.key_files_are_standard and key == "no such file"):
                 closed.append(f"{path}: {key}")
         else:
             yield path, key
@@ -111,24 +111,25 @@ def _files(way: SshRoute, closed: list[str]) -> Iterator[tuple[str, paramiko.PKe
 
 @cache
 def _loaded(path: str) -> paramiko.PKey | str:
-    """The key of a file, or why it is of no use."""
+    """The key of a file, or why it cannot be used."""
     try:
         return paramiko.PKey.from_path(path)
     except FileNotFoundError:
-        return "it is not there"
+        return "no such file"
     except OSError as problem:
         return str(problem.strerror)
     except (TypeError, paramiko.PasswordRequiredException):
         return f"it has a passphrase, and no agent holds it: ssh-add {quote(path)}"
     except (ValueError, paramiko.SSHException, UnknownKeyType):
-        return "it is not a private key we can read"
+        return "not a readable private key"
 
 
-def _refused(way: SshRoute, tried: list[str]) -> UnreachableError:
-    key = next((f"-i {quote(path)} " for path in way.key_files if Path(path).is_file()), "")
-    port = "" if way.port == 22 else f"-p {way.port} "
+def _refused(route: SshRoute, tried: list[str]) -> UnreachableError:
+    key = next((f"-i {quote(path)} " for path in route.key_files if Path(path).is_file()), "")
+    port = "" if route.port == 22 else f"-p {route.port} "
+    copy = f"ssh-copy-id {key}{port}{route.user}@{route.address}"
     return UnreachableError(
-        f"{way.name}: {way.door} does not let {way.user} in",
-        details="\n".join(["tried:", *(f"  {each}" for each in tried)]) if tried else "there is no key to try",
-        resolution=f"name the right key and user in the inventory, or: ssh-copy-id {key}{port}{way.user}@{way.address}",
+        f"{route.name}: {route.endpoint} refuses to log in {route.user}",
+        details="\n".join(["tried:", *(f"  {each}" for each in tried)]) if tried else "no key to try",
+        resolution=f"set the right key and user in the inventory, or: {copy}",
     )

@@ -31,7 +31,7 @@ class Connections:
 
     def __init__(self, logins: Mapping[str, Login]) -> None:
         self._logins = dict(logins)
-        self._ways: dict[str, SshRoute] = {}
+        self._routes: dict[str, SshRoute] = {}
         self._open: dict[SshRoute, paramiko.Transport] = {}
         self._locks: dict[SshRoute, threading.Lock] = {}
         self._guard = threading.Lock()
@@ -51,19 +51,19 @@ class Connections:
         become: bool = False,
         within: float = 60.0,
     ) -> dict[str, CommandResult | KclusterError]:
-        """The answer of every host to a command, or why there is none; all are asked at once."""
+        """The result of a command on every host, or why there is none; all run at once, at most `within` seconds."""
         names = self.names if only is None else tuple(only)
 
         def one(name: str) -> CommandResult:
-            said = stdin if isinstance(stdin, str) else stdin.get(name, "")
-            return self.ask(name, command, stdin=said, become=become, within=within)
+            text = stdin if isinstance(stdin, str) else stdin.get(name, "")
+            return self.ask(name, command, stdin=text, become=become, within=within)
 
         return _at_once(one, names)
 
     def ask(
         self, name: str, command: str, *, stdin: str = "", become: bool = False, within: float = 60.0
     ) -> CommandResult:
-        """The answer of one host; a command that ends with another code than 0 is an answer too."""
+        """The result of a command on one host, whatever its exit code; UnreachableError without a result in time."""
         with self.start(name, command, become=become, within=within) as running:
             running.finish(stdin)
             return running.answer()
@@ -73,18 +73,18 @@ class Connections:
         with self.start(name, command, become=become) as running:
             running.finish()
             errors: list[str] = []
-            for piece in running.lines():
-                if piece.error:
-                    errors.append(piece.text)
+            for chunk in running.lines():
+                if chunk.error:
+                    errors.append(chunk.text)
                 else:
-                    yield piece.text
+                    yield chunk.text
             if running.code:
                 raise RefusedError(f"{name}: {command} ended with code {running.code}", details="\n".join(errors))
 
     def start(self, name: str, command: str, *, become: bool = False, within: float = _FOREVER) -> RemoteCommand:
-        """Start a command on one host and leave it running, to talk with it."""
+        """A command that runs on one host, for input and output while it runs; close it, and it ends."""
         login = self._login(name)
-        transport = self._transport(self._way(login))
+        transport = self._transport(self._route(login))
         running = self._started(login, transport, command, become, within)
         with self._guard:
             self._running = {*(each for each in self._running if not each.closed), running}
@@ -119,25 +119,24 @@ class Connections:
             raise UsageError(f"there is no host {name}", resolution=f"the hosts are {', '.join(self._logins)}")
         return self._logins[name]
 
-    def _way(self, login: Login) -> SshRoute:
-        found = self._ways.get(login.name)
-        if found is None:
-            found = self._ways[login.name] = route_to(login)
-        return found
+    def _route(self, login: Login) -> SshRoute:
+        if login.name not in self._routes:
+            self._routes[login.name] = route_to(login)
+        return self._routes[login.name]
 
-    def _transport(self, way: SshRoute) -> paramiko.Transport:
-        """The kept connection of a way; a jump host's serves all hosts behind it."""
+    def _transport(self, route: SshRoute) -> paramiko.Transport:
+        """The kept connection of a route; a jump host's serves all hosts behind it."""
         from kcluster.clients.ssh.opening import open_connection  # paramiko: 0.15 s
 
         with self._guard:
-            lock = self._locks.setdefault(way, threading.Lock())
+            lock = self._locks.setdefault(route, threading.Lock())
         with lock:
-            kept = self._open.get(way)
+            kept = self._open.get(route)
             if kept and kept.is_active():
                 return kept
-            fresh = open_connection(way, self._transport(way.jump) if way.jump else None)
+            fresh = open_connection(route, self._transport(route.jump) if route.jump else None)
             with self._guard:
-                self._open[way] = fresh
+                self._open[route] = fresh
             return fresh
 
     def _started(

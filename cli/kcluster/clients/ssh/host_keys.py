@@ -1,4 +1,4 @@
-"""Host keys that are known, read and judged as ssh(1) does, and the line that makes a right one known."""
+"""Known host keys, read and compared as ssh(1) does, and the command that adds an unknown one."""
 
 from __future__ import annotations
 
@@ -27,44 +27,47 @@ class KnownHosts:
 
 
 class UnknownKeyError(UnreachableError):
-    """A host shows a key that nobody has said to be its own."""
+    """The key of a host is in no known_hosts file."""
 
-    way: SshRoute | None = None
-    """The way to the host; none in an error that speaks for several."""
+    route: SshRoute | None = None
+    """The route to the host; None in an error for several hosts."""
 
 
 def ways_out(problems: Mapping[str, KclusterError]) -> dict[str, str]:
-    """What to do about each host's problem; hosts whose keys go into one file by one line share that line."""
-    ways = [problem.way for problem in problems.values() if isinstance(problem, UnknownKeyError) and problem.way]
+    """The remedy for each host's problem; hosts whose keys go into one file by one command share that command."""
+    routes = [problem.route for problem in problems.values() if isinstance(problem, UnknownKeyError) and problem.route]
 
-    def way_out(problem: KclusterError) -> str:
-        if not isinstance(problem, UnknownKeyError) or not problem.way:
+    def remedy(problem: KclusterError) -> str:
+        if not isinstance(problem, UnknownKeyError) or not problem.route:
             return problem.resolution
-        own = problem.way
-        return _scan(*(way for way in ways if (way.port, _file(way)) == (own.port, _file(own))))
+        own = problem.route
+        return _scan(*(route for route in routes if (route.port, _file(route)) == (own.port, _file(own))))
 
-    return {name: way_out(problem) for name, problem in problems.items()}
+    return {name: remedy(problem) for name, problem in problems.items()}
 
 
-def known(way: SshRoute) -> tuple[KnownHosts, ...]:
+def known(route: SshRoute) -> tuple[KnownHosts, ...]:
     """Every key that is known for a host."""
-    return tuple(found for file in way.known_hosts for found in _of_file(file, way.known_as))
+    return tuple(found for file in route.known_hosts for found in _of_file(file, route.known_as))
 
 
-def judge(way: SshRoute, kind: str, key: bytes, keys: tuple[KnownHosts, ...]) -> None:
-    """Go on with a host that shows the key it is known by; a changed, revoked or unknown key is refused."""
+def judge(route: SshRoute, kind: str, key: bytes, keys: tuple[KnownHosts, ...]) -> None:
+    """Accept a known key; UnreachableError for a changed or revoked one, UnknownKeyError for an unknown one.
+
+    An unknown key is accepted with StrictHostKeyChecking accept-new, which records it, and no.
+    """
     same = [each for each in keys if each.key == key]
     if any(each.revoked for each in same):
         raise UnreachableError(
-            f"{way.name}: its host key is marked @revoked in {same[0].file}", resolution="give the host a new key"
+            f"{route.name}: its host key is marked @revoked in {same[0].file}", resolution="give the host a new key"
         )
-    if same or way.strict == "no":
+    if same or route.strict == "no":
         return
     if keys:
-        raise _changed(way, kind, key, keys[0].file)
-    if way.strict != "accept-new":
-        raise _unknown(way, kind, key)
-    _remember(way, kind, key)
+        raise _changed(route, kind, key, keys[0].file)
+    if route.strict != "accept-new":
+        raise _unknown(route, kind, key)
+    _remember(route, kind, key)
 
 
 def fingerprint(key: bytes) -> str:
@@ -90,14 +93,14 @@ def _of_line(line: str, file: str, name: str) -> KnownHosts | None:
     if mark not in ("", "@revoked") or len(words) < 3 or words[0].startswith("#"):
         return None
     try:
-        if _meant(words[0], name):
+        if _matches(words[0], name):
             return KnownHosts(words[1], base64.b64decode(words[2]), file, mark == "@revoked")
     except ValueError:  # a broken line is none, as with ssh
         pass
     return None
 
 
-def _meant(patterns: str, name: str) -> bool:
+def _matches(patterns: str, name: str) -> bool:
     """Whether the first word of a line names the host: plainly, hashed, or with wildcards."""
     if patterns.startswith("|1|"):
         salt, digest = (base64.b64decode(part) for part in patterns.split("|")[2:4])
@@ -112,54 +115,54 @@ def _meant(patterns: str, name: str) -> bool:
     return found
 
 
-def _authority(way: SshRoute) -> str:
+def _authority(route: SshRoute) -> str:
     """The file that trusts whatever key an authority has signed for the host; empty when there is none."""
-    for file in way.known_hosts:
+    for file in route.known_hosts:
         for words in map(str.split, _lines(file)):
             with suppress(ValueError):
-                if words[:1] == ["@cert-authority"] and len(words) > 3 and _meant(words[1], way.known_as):
+                if words[:1] == ["@cert-authority"] and len(words) > 3 and _matches(words[1], route.known_as):
                     return file
     return ""
 
 
-def _file(way: SshRoute) -> str:
-    return way.known_hosts[0] if way.known_hosts else str(Path.home() / ".ssh/known_hosts")
+def _file(route: SshRoute) -> str:
+    return route.known_hosts[0] if route.known_hosts else str(Path.home() / ".ssh/known_hosts")
 
 
-def _scan(way: SshRoute, *others: SshRoute) -> str:
-    port = "" if way.port == 22 else f"-p {way.port} "
-    folder = Path(_file(way)).parent
+def _scan(route: SshRoute, *others: SshRoute) -> str:
+    port = "" if route.port == 22 else f"-p {route.port} "
+    folder = Path(_file(route)).parent
     make = "" if folder.is_dir() else f"mkdir -p -m 700 {quote(str(folder))} && "
-    addresses = dict.fromkeys(quote(each.address) for each in (way, *others))
-    return f"{make}ssh-keyscan -H {port}{' '.join(addresses)} >> {quote(_file(way))}"
+    addresses = dict.fromkeys(quote(each.address) for each in (route, *others))
+    return f"{make}ssh-keyscan -H {port}{' '.join(addresses)} >> {quote(_file(route))}"
 
 
-def _unknown(way: SshRoute, kind: str, key: bytes) -> UnknownKeyError:
+def _unknown(route: SshRoute, kind: str, key: bytes) -> UnknownKeyError:
     shown = f"it shows {kind} {fingerprint(key)}; compare this with the host's own: ssh-keygen -lf /etc/ssh/...pub"
-    authority = _authority(way)
+    authority = _authority(route)
     signed = f"\n{authority} trusts an authority for it (@cert-authority), and kcluster reads no host certificates"
     problem = UnknownKeyError(
-        f"{way.name}: the host key of {way.door} is not known",
+        f"{route.name}: the host key of {route.endpoint} is not known",
         details=shown + (signed if authority else ""),
-        resolution=_scan(way),
+        resolution=_scan(route),
     )
-    problem.way = way
+    problem.route = route
     return problem
 
 
-def _changed(way: SshRoute, kind: str, key: bytes, file: str) -> UnreachableError:
+def _changed(route: SshRoute, kind: str, key: bytes, file: str) -> UnreachableError:
     return UnreachableError(
-        f"{way.name}: the host key of {way.door} has changed: reinstalled, or somebody else answers",
+        f"{route.name}: the host key of {route.endpoint} has changed: reinstalled, or another host answers",
         details=f"it shows {kind} {fingerprint(key)}, and {file} knows another key for it",
-        resolution=f"if that is right: ssh-keygen -f {quote(file)} -R {quote(way.known_as)} && {_scan(way)}",
+        resolution=f"if that is right: ssh-keygen -f {quote(file)} -R {quote(route.known_as)} && {_scan(route)}",
     )
 
 
-def _remember(way: SshRoute, kind: str, key: bytes) -> None:
-    """Keep a new key; where that is not possible, the host is entered all the same, as with ssh."""
-    if not way.known_hosts:
+def _remember(route: SshRoute, kind: str, key: bytes) -> None:
+    """Record a new key; where that fails, the connection goes on, as with ssh."""
+    if not route.known_hosts:
         return
     with suppress(OSError):
-        Path(_file(way)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(_file(way), "a") as file:
-            file.write(f"{way.known_as} {kind} {base64.b64encode(key).decode()}\n")
+        Path(_file(route)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(_file(route), "a") as file:
+            file.write(f"{route.known_as} {kind} {base64.b64encode(key).decode()}\n")

@@ -1,4 +1,4 @@
-"""How a host is entered, and what it answers."""
+"""The login at a host, and the result of a command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Login:
-    """What the inventory says about entering one host; what it leaves out is ssh's own configuration."""
+    """The login at one host, out of the inventory; ssh's configuration fills in the rest."""
 
     name: str
     """The host's name in the inventory."""
@@ -27,7 +27,7 @@ class Login:
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a command said, and the code it ended with."""
+    """The output of a command, and its exit code."""
 
     code: int
     stdout: str

@@ -1,4 +1,4 @@
-"""Opens one connection: the socket, the greeting, the host's key, and the login."""
+"""Opens one connection: the socket, the SSH handshake, the host key, and the login."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _BUSY = 3
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 
-def open_connection(way: SshRoute, through: paramiko.Transport | None = None) -> paramiko.Transport:
-    """A connection that is open and logged in; through another one when there is a jump host."""
-    sock = _socket(way, through)
+def open_connection(route: SshRoute, through: paramiko.Transport | None = None) -> paramiko.Transport:
+    """A logged-in connection, through that of the jump host if there is one; UnreachableError when there is none."""
+    sock = _socket(route, through)
     try:
-        transport = _greeted(way, sock)
+        transport = _handshake(route, sock)
     except BaseException:
         sock.close()
         raise
     try:
-        authentication.authenticate(transport, way)
+        authentication.authenticate(transport, route)
     except BaseException:
         transport.close()
         raise
@@ -41,25 +41,25 @@ def open_connection(way: SshRoute, through: paramiko.Transport | None = None) ->
     return transport
 
 
-def _greeted(way: SshRoute, sock: Any) -> paramiko.Transport:
-    known = host_keys.known(way)
+def _handshake(route: SshRoute, sock: Any) -> paramiko.Transport:
+    known = host_keys.known(route)
     transport = paramiko.Transport(sock)
     transport.daemon = True
-    patience = way.timeout * _BUSY  # somebody is there, and may be slow
-    transport.banner_timeout = transport.handshake_timeout = patience
+    timeout = route.timeout * _BUSY  # the host is up, and may be slow
+    transport.banner_timeout = transport.handshake_timeout = timeout
     _prefer(transport, known)
     try:
-        transport.start_client(timeout=patience)
+        transport.start_client(timeout=timeout)
         key = transport.get_remote_server_key()
     except (paramiko.SSHException, EOFError, OSError) as problem:
         transport.close()
         raise UnreachableError(
-            f"{way.name}: {way.door} takes connections but does not speak SSH within {patience:g} s",
-            details="it said nothing" if "No existing session" in str(problem) else str(problem),
-            resolution=f"is the host overloaded or frozen, or is port {way.port} not sshd's? ssh -v {way.address}",
+            f"{route.name}: {route.endpoint} accepts connections but has no SSH handshake within {timeout:g} s",
+            details="no data received" if "No existing session" in str(problem) else str(problem),
+            resolution=f"is the host overloaded or frozen, or is port {route.port} not sshd's? ssh -v {route.address}",
         ) from problem
     try:
-        host_keys.judge(way, key.get_name(), key.asbytes(), known)
+        host_keys.judge(route, key.get_name(), key.asbytes(), known)
     except UnreachableError:
         transport.close()
         raise
@@ -67,7 +67,7 @@ def _greeted(way: SshRoute, sock: Any) -> paramiko.Transport:
 
 
 def _prefer(transport: paramiko.Transport, known: tuple[host_keys.KnownHosts, ...]) -> None:
-    """What is cheap first, and of host keys the kinds that are known: a host has several."""
+    """Fast algorithms first, and of host keys the kinds that are known: a host has several."""
     options = transport.get_security_options()
     options.kex = _first(_KEX, options.kex)
     options.ciphers = _first(_CIPHERS, options.ciphers)
@@ -84,53 +84,55 @@ def _first(wanted: tuple[str, ...], all_there_are: Sequence[str]) -> tuple[str, 
     return tuple(sorted(all_there_are, key=lambda each: wanted.index(each) if each in wanted else len(wanted)))
 
 
-def _socket(way: SshRoute, through: paramiko.Transport | None) -> Any:
+def _socket(route: SshRoute, through: paramiko.Transport | None) -> Any:
     if through:
-        return _channel(way, through)
-    if way.proxy_command:
-        return _proxied(way)
+        return _channel(route, through)
+    if route.proxy_command:
+        return _proxied(route)
     try:
-        sock = socket.create_connection((way.address, way.port), way.timeout)
+        sock = socket.create_connection((route.address, route.port), route.timeout)
     except OSError as problem:
-        raise _unreachable(way, problem) from problem
+        raise _unreachable(route, problem) from problem
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    # A host that lost its power says nothing: after this long the kernel gives the connection up.
+    # A host without power sends nothing: after this time the kernel closes the connection.
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _SILENCE_MILLISECONDS)
     return sock
 
 
-def _unreachable(way: SshRoute, problem: OSError) -> UnreachableError:
+def _unreachable(route: SshRoute, problem: OSError) -> UnreachableError:
     if isinstance(problem, socket.gaierror):
         return UnreachableError(
-            f"{way.name}: the name {way.address} is not known here",
-            resolution=f"correct ansible_host of {way.name}, or make the name known: getent hosts {way.address}",
+            f"{route.name}: the name {route.address} cannot be resolved",
+            resolution=f"correct ansible_host of {route.name}, or add the name to DNS: getent hosts {route.address}",
         )
-    reason = f"no answer within {way.timeout:g} s" if isinstance(problem, TimeoutError) else problem.strerror
+    reason = f"no answer within {route.timeout:g} s" if isinstance(problem, TimeoutError) else problem.strerror
     return UnreachableError(
-        f"{way.name}: {way.door} cannot be reached: {reason}",
-        resolution=f"is the host up, and may this machine reach port {way.port}? ssh -v -p {way.port} {way.address}",
+        f"{route.name}: {route.endpoint} cannot be reached: {reason}",
+        resolution=f"is the host up, and is port {route.port} open? ssh -v -p {route.port} {route.address}",
     )
 
 
-def _channel(way: SshRoute, through: paramiko.Transport) -> paramiko.Channel:
+def _channel(route: SshRoute, through: paramiko.Transport) -> paramiko.Channel:
     try:
-        return through.open_channel("direct-tcpip", (way.address, way.port), ("127.0.0.1", 0), timeout=way.timeout)
+        return through.open_channel(
+            "direct-tcpip", (route.address, route.port), ("127.0.0.1", 0), timeout=route.timeout
+        )
     except (paramiko.SSHException, EOFError) as problem:
-        jump = way.jump.name if way.jump else "the jump host"
+        jump = route.jump.name if route.jump else "the jump host"
         raise UnreachableError(
-            f"{way.name}: {jump} cannot reach {way.door}",
+            f"{route.name}: {jump} cannot reach {route.endpoint}",
             details=str(problem),
             resolution=f"is the host up, and does sshd of {jump} allow it (AllowTcpForwarding)?",
         ) from problem
 
 
-def _proxied(way: SshRoute) -> socket.socket:
+def _proxied(route: SshRoute) -> socket.socket:
     """One end of a pair of sockets; a ProxyCommand has the other, and ends when ours is closed."""
     ours, theirs = socket.socketpair()
     with theirs:
-        command = ["/bin/sh", "-c", f"exec {way.proxy_command}"]
+        command = ["/bin/sh", "-c", f"exec {route.proxy_command}"]
         subprocess.Popen(
             command, stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=subprocess.DEVNULL, start_new_session=True
         )
-    ours.settimeout(way.timeout)
+    ours.settimeout(route.timeout)
     return ours

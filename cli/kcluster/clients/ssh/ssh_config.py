@@ -1,4 +1,4 @@
-"""The way to a host: ssh(1) itself says how it would go, so that every setting of its configuration counts."""
+"""The route to a host: address, port, user, keys and jump hosts, as `ssh -G` resolves them from the configuration."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _STANDARD_KEYS = re.compile(r"/\.ssh/id_(rsa|ecdsa|ecdsa_sk|ed25519|ed25519_sk|x
 
 @dataclass(frozen=True)
 class SshRoute:
-    """Everything there is to know before knocking."""
+    """Everything that is needed to connect to one host."""
 
     name: str
-    """Who is meant, in errors: the host's name in the inventory, or the jump host's address."""
+    """The name in errors: the host's in the inventory, or the jump host's address."""
     address: str
     port: int
     user: str
@@ -28,9 +28,9 @@ class SshRoute:
     """The name under which its key is looked up."""
     key_files: tuple[str, ...] = ()
     only_key_files: bool = False
-    """Whether the agent's other keys stay out of it."""
+    """Whether other keys of the agent are not offered."""
     agent: str = ""
-    """The socket of the agent; empty when no agent is to be asked."""
+    """The socket of the agent; empty without an agent."""
     known_hosts: tuple[str, ...] = ()
     """The files of known host keys; new keys go into the first."""
     strict: str = "yes"
@@ -41,28 +41,32 @@ class SshRoute:
     password: str = field(default="", repr=False)
 
     @property
-    def door(self) -> str:
+    def endpoint(self) -> str:
         """The address and port, for people."""
         return f"{self.address}:{self.port}"
 
     @property
     def key_files_are_standard(self) -> bool:
-        """Whether nobody named a key: then the agent's keys are tried before the files."""
+        """Whether no key file was configured: then the agent's keys are tried before the files."""
         return all(_STANDARD_KEYS.search(path) for path in self.key_files)
 
 
 def route_to(login: Login) -> SshRoute:
-    """The way to a host of the inventory."""
-    told = {"User": login.user, "Port": login.port, "IdentityFile": login.key_file and f'"{login.key_file}"'}
-    options = [word for key, value in told.items() if value for word in ("-o", f"{key}={value}")]
-    return _way(login.name, login.address, (*options, *login.arguments), _config_file(login.arguments), login.password)
+    """The route to a host of the inventory; InventoryError when ssh refuses its arguments, UsageError without ssh."""
+    settings = {"User": login.user, "Port": login.port, "IdentityFile": login.key_file and f'"{login.key_file}"'}
+    options = [word for key, value in settings.items() if value for word in ("-o", f"{key}={value}")]
+    return _route(
+        login.name, login.address, (*options, *login.arguments), _config_file(login.arguments), login.password
+    )
 
 
-def _way(name: str, address: str, arguments: tuple[str, ...], config: tuple[str, ...], password: str = "") -> SshRoute:
-    said = _settings(name, (*arguments, address))
+def _route(
+    name: str, address: str, arguments: tuple[str, ...], config: tuple[str, ...], password: str = ""
+) -> SshRoute:
+    settings = _settings(name, (*arguments, address))
 
     def one(key: str, default: str = "") -> str:
-        value = said.get(key, [default])[0]
+        value = settings.get(key, [default])[0]
         return default if value == "none" else value
 
     tokens = {"%": "%", "h": one("hostname"), "p": one("port"), "r": one("user"), "n": address, "d": _home()}
@@ -74,13 +78,13 @@ def _way(name: str, address: str, arguments: tuple[str, ...], config: tuple[str,
         port=int(one("port")),
         user=one("user"),
         known_as=_known_as(one("hostkeyalias"), one("hostname"), int(one("port"))),
-        key_files=tuple(_path(path, tokens) for path in said.get("identityfile", []) if path != "none"),
+        key_files=tuple(_path(path, tokens) for path in settings.get("identityfile", []) if path != "none"),
         only_key_files=one("identitiesonly") == "yes",
-        agent=_agent(said.get("identityagent", ["SSH_AUTH_SOCK"])[0], tokens),
+        agent=_agent(settings.get("identityagent", ["SSH_AUTH_SOCK"])[0], tokens),
         known_hosts=tuple(
             _path(path, tokens)
             for key in ("userknownhostsfile", "globalknownhostsfile")
-            for path in said.get(key, [""])[0].split()
+            for path in settings.get(key, [""])[0].split()
             if path not in ("none", "/dev/null")
         ),
         strict={"false": "no", "off": "no", "no": "no", "accept-new": "accept-new"}.get(
@@ -94,7 +98,7 @@ def _way(name: str, address: str, arguments: tuple[str, ...], config: tuple[str,
 
 
 def _jump(name: str, jumps: str, config: tuple[str, ...]) -> SshRoute:
-    """The last jump host; those before it are the way to it. Only the configuration speaks for them, as with ssh."""
+    """The last jump host, routed through those before it. Only the ssh configuration applies to them, as with ssh."""
     *before, last = jumps.split(",")
     first = ("-J", ",".join(before)) if before else ()
     matched = re.fullmatch(r"(?:ssh://)?(?:(.+)@)?(\[.+\]|[^:]+)(?::(\d+))?/?", last)
@@ -102,7 +106,7 @@ def _jump(name: str, jumps: str, config: tuple[str, ...]) -> SshRoute:
         raise InventoryError(f"{name}: {last} is not a jump host", resolution="write it as user@host:port")
     user, host, port = matched.groups()
     options = [word for flag, value in (("-l", user), ("-p", port)) if value for word in (flag, value)]
-    return _way(f"{host.strip('[]')} (jump host)", host.strip("[]"), (*config, *first, *options), config)
+    return _route(f"{host.strip('[]')} (jump host)", host.strip("[]"), (*config, *first, *options), config)
 
 
 def _settings(name: str, arguments: tuple[str, ...]) -> dict[str, list[str]]:
@@ -112,27 +116,27 @@ def _settings(name: str, arguments: tuple[str, ...]) -> dict[str, list[str]]:
             ["ssh", "-G", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
     except FileNotFoundError as problem:
-        raise UsageError("there is no ssh on this machine", resolution="apt-get install openssh-client") from problem
+        raise UsageError("this machine has no ssh", resolution="apt-get install openssh-client") from problem
     if done.returncode:
         raise InventoryError(
-            f"ssh does not understand how to reach {name}",
+            f"ssh refuses its arguments for {name}",
             details=done.stderr.strip(),
             resolution=f"correct ansible_ssh_common_args of {name}, or ~/.ssh/config",
         )
-    said: dict[str, list[str]] = {}
+    settings: dict[str, list[str]] = {}
     for line in done.stdout.splitlines():
         key, _, value = line.partition(" ")
-        said.setdefault(key, []).append(value)
-    return said
+        settings.setdefault(key, []).append(value)
+    return settings
 
 
-def _agent(told: str, tokens: dict[str, str]) -> str:
+def _agent(setting: str, tokens: dict[str, str]) -> str:
     """The agent's socket: a path, or the name of a variable that has one."""
-    if told == "none":
+    if setting == "none":
         return ""
-    if told == "SSH_AUTH_SOCK" or told.startswith("$"):
-        return os.environ.get(told.removeprefix("$"), "")
-    return _path(told, tokens)
+    if setting == "SSH_AUTH_SOCK" or setting.startswith("$"):
+        return os.environ.get(setting.removeprefix("$"), "")
+    return _path(setting, tokens)
 
 
 def _known_as(alias: str, address: str, port: int) -> str:
@@ -140,7 +144,7 @@ def _known_as(alias: str, address: str, port: int) -> str:
 
 
 def _config_file(arguments: tuple[str, ...]) -> tuple[str, ...]:
-    """The `-F FILE` among the arguments: it speaks for jump hosts too."""
+    """The `-F FILE` among the arguments: it applies to jump hosts too."""
     for place, word in enumerate(arguments):
         if word == "-F" and place + 1 < len(arguments):
             return word, arguments[place + 1]
@@ -158,5 +162,5 @@ def _filled(text: str, tokens: dict[str, str]) -> str:
 
 
 def _home() -> str:
-    """The home that ssh means: the account's, whatever $HOME says."""
+    """The home that ssh uses: the account's, not $HOME."""
     return pwd.getpwuid(os.getuid()).pw_dir

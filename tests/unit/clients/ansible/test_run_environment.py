@@ -39,7 +39,7 @@ def test_sockets_are_ours_alone_short_and_apart_for_each_inventory(
     assert one.stat().st_mode & 0o777 == 0o700
     assert len(one.name) <= 12
     (tmp_path / "kcluster").chmod(0o755)
-    with pytest.raises(UsageError, match="nobody else may use"):
+    with pytest.raises(UsageError, match="must be your own folder"):
         run_environment.sockets(Path("one"))
 
 

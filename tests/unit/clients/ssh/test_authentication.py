@@ -76,4 +76,4 @@ def test_without_an_agent_the_one_of_the_environment_is_not_asked(
     monkeypatch.setenv("SSH_AUTH_SOCK", agent)
     with pytest.raises(UnreachableError) as caught:
         authenticate(transport, SshRoute("h1", "10.0.0.1", 22, "root", "10.0.0.1", agent=where))
-    assert caught.value.details == "there is no key to try"
+    assert caught.value.details == "no key to try"

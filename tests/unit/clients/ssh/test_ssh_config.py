@@ -25,7 +25,7 @@ def test_the_inventory_wins_over_arguments_and_these_over_the_configuration(tmp_
     found = route_to(Login("h1", "far", arguments=(*said, "-p", "2023", "-o", "User=them")))
     assert (found.port, found.user) == (2023, "them")
     found = route_to(Login("h1", "far", 22, "me", "/a key", arguments=(*said, "-p", "2023")))
-    assert (found.door, found.user, found.key_files[0]) == ("10.9.8.7:22", "me", "/a key")
+    assert (found.endpoint, found.user, found.key_files[0]) == ("10.9.8.7:22", "me", "/a key")
 
 
 def test_everything_about_trust_is_understood(tmp_path: Path) -> None:
@@ -46,9 +46,9 @@ def test_jump_hosts_are_entered_one_through_the_other_by_the_configuration_alone
     said = config(tmp_path, "Host one\n  HostName 10.0.0.1\nHost two\n  HostName 10.0.0.2\n  User second\n")
     found = route_to(Login("h1", "10.0.0.3", 99, "third", arguments=(*said, "-J", "first@one:2201,two")))
     assert found.jump
-    assert (found.jump.door, found.jump.user) == ("10.0.0.2:22", "second")
+    assert (found.jump.endpoint, found.jump.user) == ("10.0.0.2:22", "second")
     assert found.jump.jump
-    assert (found.jump.jump.door, found.jump.jump.user, found.jump.jump.jump) == ("10.0.0.1:2201", "first", None)
+    assert (found.jump.jump.endpoint, found.jump.jump.user, found.jump.jump.jump) == ("10.0.0.1:2201", "first", None)
 
 
 def test_a_proxy_command_is_filled_in(tmp_path: Path) -> None:
