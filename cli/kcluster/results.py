@@ -127,7 +127,7 @@ class Checks(Result):
         ]
         yield Grid(("RESULT", "CHECK", "SUBJECT", "DETAIL"), rows)
         failed = sum(not check.ok for check in self.checks)
-        verdict = f"{failed} of {len(self.checks)} checks failed" if failed else "all checks hold"
+        verdict = f"{failed} of {len(self.checks)} checks failed" if failed else "all checks passed"
         yield Cell(f"{self.title}: {verdict}", Tone.BAD if failed else Tone.GOOD)
 
 

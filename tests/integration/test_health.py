@@ -71,7 +71,7 @@ def test_a_healthy_kraft_cluster_is_told_so(kraft: Any) -> None:
 def test_without_an_inventory_the_questions_left_out_are_named(live: Any) -> None:
     lines = live.run("health", "-b", live.bootstrap, "--wait", "30s").stdout.splitlines()
     assert any(line.startswith("not checked: ZooKeeper") for line in lines)
-    assert lines[-1] == f"the cluster at {live.bootstrap}: all checks hold"
+    assert lines[-1] == f"the cluster at {live.bootstrap}: all checks passed"
 
 
 def test_nothing_that_answers_is_another_exit_code(live: Any) -> None:
@@ -120,7 +120,7 @@ def test_a_killed_broker_is_named_with_its_partitions_and_waiting_sees_it_return
         cluster.run("up", "-i", str(inventory), "--name", cluster.name)
         output, progress = waiting.communicate(timeout=200)
     assert waiting.returncode == ExitCode.DONE
-    assert output.splitlines()[-1].endswith("all checks hold")
+    assert output.splitlines()[-1].endswith("all checks passed")
     lines = progress.splitlines()
     assert lines
     assert all(line != before for before, line in pairwise(lines))

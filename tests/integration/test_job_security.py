@@ -56,7 +56,7 @@ def test_commands_log_in_as_the_inventory_says_and_as_a_file_says(cluster: Secur
     cluster.live.run("produce", "words", "-i", inventory, input="one\ntwo\n")
     read = cluster.live.run("consume", "words", "-i", inventory, "--from-beginning", "-e")
     assert sorted(read.stdout.splitlines()) == ["one", "two"]
-    assert "all checks hold" in cluster.live.run("health", "-i", inventory, "--wait", "30s").stdout
+    assert "all checks passed" in cluster.live.run("health", "-i", inventory, "--wait", "30s").stdout
     assert "EXTERNAL" in cluster.live.run("smoke", "-i", inventory, "--messages", "20", "--timeout", "120").stdout
 
     for file in (cluster.client_file(), cluster.client_file("inline", inline=True)):
