@@ -29,7 +29,7 @@ EACH_FOR_ITSELF = tuple(f"tests/hosts/test_{name}.py" for name in ("faults", "mo
 LIVE, SPARK = "the live cluster", "Spark and a KRaft cluster"
 
 SHARED: Mapping[str, str] = {
-    "tests/spark/test_plain.py": LIVE,
+    "tests/spark/test_spark_submit.py": LIVE,
     "tests/spark/": SPARK,
     "tests/integration/test_job_security.py": "",
     "tests/integration/test_permission.py": "",

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import Any
 
-from ansible_collections.kcluster.kafka.plugins.module_utils import disk_identity, host, java
+from ansible_collections.kcluster.kafka.plugins.module_utils import disk_identity, host_preparation, java
 from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError
 from ansible_collections.kcluster.kafka.plugins.module_utils.files import attributes, listed, pairs, read
 from ansible_collections.kcluster.kafka.plugins.module_utils.mounts import mount_of
@@ -42,9 +42,9 @@ def observe(question: dict[str, Any]) -> dict[str, Any]:
 
 def preparation(wanted: dict[str, Any]) -> dict[str, Any]:
     """What the role `host` would change, or why it would refuse: its own code in check mode."""
-    work, refused = host.Work(True), ""
+    work, refused = host_preparation.Work(True), ""
     try:
-        host.prepare(work, wanted)
+        host_preparation.prepare(work, wanted)
     except (HostRefusedError, OSError) as problem:
         refused = str(problem)
     files = [[file["after_header"], bool(file["before"])] for file in work.files]

@@ -123,7 +123,7 @@ def not_ours(wanted: dict[str, Any], identity: dict[str, str], cluster_id: str) 
     """Which other node or cluster the identity file names; empty when it is ours."""
     name = os.path.basename(wanted["identity"])
     if not identity:
-        return f"{name} does not say whose data it is"
+        return f"{name} has no id of a node or cluster"
     wrong = disk_identity.conflicts({"id": "", **identity}, wanted["id"], cluster_id)
     if wrong == ["cluster_id"]:
         return f"{name} belongs to the cluster {identity['cluster_id']}, not to {cluster_id}"

@@ -65,7 +65,7 @@ notes:
 """
 
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
-from ansible_collections.kcluster.kafka.plugins.module_utils import host  # noqa: E402
+from ansible_collections.kcluster.kafka.plugins.module_utils import host_preparation  # noqa: E402
 from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError  # noqa: E402
 from ansible_collections.kcluster.kafka.plugins.module_utils.unit_owner import other_cluster  # noqa: E402
 
@@ -90,7 +90,7 @@ def main() -> None:
     if other:
         module.fail_json(msg=other)
     try:
-        module.exit_json(**host.ensure(module.params, module.check_mode))
+        module.exit_json(**host_preparation.ensure(module.params, module.check_mode))
     except HostRefusedError as problem:
         module.fail_json(msg=str(problem))
     except OSError as problem:

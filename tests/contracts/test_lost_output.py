@@ -47,7 +47,7 @@ def test_a_result_that_finds_no_room_is_told_in_one_line(words: list[str]) -> No
     assert done.returncode == ExitCode.NO
     problem, advice = done.stderr.splitlines()
     assert problem == "error: stdout cannot be written: No space left on device"
-    assert "make room" in advice
+    assert "free disk space" in advice
 
 
 def test_without_room_for_its_words_a_command_ends_as_ever(tmp_path: Path) -> None:

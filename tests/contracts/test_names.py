@@ -30,6 +30,8 @@ BANNED = (
 """Words that the glossary replaces, as whole words; `keepers` as a JSON key or record field is no prose."""
 _BANNED = re.compile(rf"(?<![\w.`_-])({'|'.join(BANNED)})(?![\w`_=:-])", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[\w./%-]*")
+_CHOICES = re.compile(r"choices: \[.*\]")
+"""Values of a module's arguments, which playbooks use: names, no prose."""
 
 
 def modules(project: Path) -> list[Path]:
@@ -74,7 +76,7 @@ def _messages(project: Path) -> Iterator[tuple[str, str]]:
         for node in ast.walk(tree):
             value = node.value if isinstance(node, ast.Constant) and id(node) not in skipped else None
             if isinstance(value, str) and not _IDENTIFIER.fullmatch(value):
-                yield f"{path.relative_to(project)}:{getattr(node, 'lineno', 0)}", value
+                yield f"{path.relative_to(project)}:{getattr(node, 'lineno', 0)}", _CHOICES.sub("", value)
 
 
 def _docstrings(tree: ast.Module) -> Iterator[int]:

@@ -104,7 +104,7 @@ def test_what_cannot_be_made_safe_is_refused_before_the_first_node_is_named(gate
     from ansible.errors import AnsibleActionFail
 
     hopeless = OpenGates(hopeless=(Reason("no copy to spare", ("t-0",), "more copies"),))
-    with pytest.raises(AnsibleActionFail, match="accept the gap with -e kafka_unsafe_partitions=true"):
+    with pytest.raises(AnsibleActionFail, match="accept the risk with -e kafka_unsafe_partitions=true"):
         gate("h1", hopeless, moment="next", hosts=["h1"])
     assert gate("h1", hopeless, moment="next", hosts=["h1"], restarted=["zookeeper-1"])["node"] == "broker-1"
 

@@ -16,7 +16,7 @@ from kcluster.facts.preflight import host_facts, system
 @pytest.fixture
 def host(plugin: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """What runs on the host, with a kernel, swap and settings of its own."""
-    found = plugin("module_utils.host")
+    found = plugin("module_utils.host_preparation")
     (tmp_path / "sys/vm").mkdir(parents=True)
     monkeypatch.setattr(found, "KERNEL", str(tmp_path / "sys"))
     monkeypatch.setattr(found, "SWAPS", str(tmp_path / "swaps"))

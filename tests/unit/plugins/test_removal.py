@@ -153,7 +153,7 @@ def behind_a_link(data: Path) -> None:
     [
         (strange_id, "meta.properties says id 7, the inventory 1"),
         (strange_cluster, f"meta.properties belongs to the cluster AAAAAAAAAAAAAAAAAAAAAA, not to {OURS}"),
-        (no_identity, "meta.properties does not say whose data it is"),
+        (no_identity, "meta.properties has no id of a node or cluster"),
         (foreign_file, "holds what is not the cluster's: thesis.tex"),
         (foreign_folder, "holds what is not the cluster's: photos"),
         (foreign_folder_that_looks_like_a_replica, "holds what is not the cluster's: 2026-11-18"),

@@ -115,7 +115,7 @@ def java(cluster: Cluster, name: str, host: HostFacts, home: str, release: Relea
 
 
 def _install(host: HostFacts) -> str:
-    """What the role would install: `package` in plugins/module_utils/host.py, which only hosts can ask."""
+    """What the role would install: `package` in plugins/module_utils/host_preparation.py, which only hosts can ask."""
     own, version = host.os.get("ID", ""), host.os.get("VERSION_ID", "99").partition(".")[0]
     if {"rhel", "fedora", "centos"} & {own, *host.os.get("ID_LIKE", "").split()}:
         return "dnf install java-17-openjdk-headless"
