@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from tests import loopback
+
 LANES: Mapping[str, str] = {
     "unit": "unit",
     "golden": "unit",
@@ -75,6 +77,8 @@ def group(nodeid: str) -> str:
     file = nodeid.partition("::")[0]
     if file in EACH_FOR_ITSELF:
         return nodeid
+    if not loopback.allowed() and file.startswith(("tests/integration/", "tests/spark/")):
+        return "clusters on this machine"
     shared = next((shared for prefix, shared in SHARED.items() if file.startswith(prefix)), "")
     if shared == LIVE and "kraft" in nodeid:  # few, and the tests of Spark have such a cluster
         return SPARK

@@ -46,7 +46,7 @@ def test_a_run_is_seen_while_it_works_and_what_it_did_is_known_after_a_kill(tmp_
     assert listed.stdout.splitlines()[1].endswith("kcluster provision -i staging  interrupted")
     told = kcluster(tmp_path, "show", "1", "-n", "staging").stdout
     assert "h1    start kafka  changed  1.5 s" in told
-    assert told.splitlines()[-1] == "interrupted, it was killed, or its machine went down"
+    assert told.splitlines()[-1] == "interrupted, the process was killed, or its machine went down"
     missing = kcluster(tmp_path, "show", "2")
     assert (missing.returncode, missing.stdout) == (2, "")
     assert missing.stderr == "error: staging has no run 2; the newest is 1\n  try: kcluster history -n staging\n"

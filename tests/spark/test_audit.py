@@ -54,9 +54,9 @@ def test_a_partition_tells_what_does_not_balance() -> None:
     assert list(whole.problems()) == []
     broken = PartitionAudit("t", 1, offsets((0, 10)), offsets((0, 5), (20, 21)), offsets((4, 6)), {2}, offsets((6, 8)))
     assert list(broken.problems()) == [
-        "t partition 1: 2 missing, offsets 8-9",
-        "t partition 1: twice: 2, 4",
-        "t partition 1: 1 rows of which no batch tells, offsets 20",
+        "t partition 1: 2 records missing, offsets 8-9",
+        "t partition 1: duplicates at offsets 2, 4",
+        "t partition 1: 1 row that no batch wrote, offsets 20",
     ]
     assert broken.report()["gone"] == [(6, 7)]
 
