@@ -125,7 +125,7 @@ def test_one_bad_night_of_a_trio(running: NewFleet) -> None:
     assert stopped.returncode == 5
     assert "the JVM refuses an option" in stopped.stderr
     assert "NoSuchFlag" in stopped.stderr
-    assert "the files of all nodes are written" in stopped.stderr
+    assert "all nodes have their new files" in stopped.stderr
     load.assert_served()
     states = json.loads(trio.run("status", "-i", str(trio.inventory), "-o", "json", check=False).stdout)["nodes"]
     assert sum(node["state"] == "running" for node in states) == 5
