@@ -134,7 +134,9 @@ def names_are_looked_up_on_every_host(hosts: Fleet) -> None:
     secure = hosts.inventory.parent / "secure.properties"
     secure.write_text("security.protocol=SSL\n")  # such a client is told addresses
     assert set(errors(asked(hosts, 4, "--client-config", str(secure)))) == {("name-resolution", "h3")}
-    assert "h1 resolves to 127.0.1.1 on the host itself" in {each["found"] for each in answers if each["id"] == "own-name"}
+    assert "h1 resolves to 127.0.1.1 on the host itself" in {
+        each["found"] for each in answers if each["id"] == "own-name"
+    }
     for name in ("h1", "h3"):
         hosts.lab.ssh(name, "cp /root/hosts /etc/hosts")
     (hosts.inventory / "names.yml").unlink()

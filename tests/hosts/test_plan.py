@@ -118,7 +118,7 @@ def _a_host_without_python_and_hosts_out_of_reach_are_named(trio: Fleet) -> None
     faults.shutdown(trio.lab.host("h3"))
     done = trio.run("plan", "-i", str(trio.inventory), check=False)
     assert done.returncode == 6
-    assert "3 of 3 hosts cannot be reached: h1, h2, h3" in done.stderr
+    assert "3 of 3 hosts cannot be inspected: h1, h2, h3" in done.stderr
     trio.write(TRIO_ZK.replace("zookeeper_heap: 128m", "zookeeper_heap: lots"))
     assert trio.run("plan", "-i", str(trio.inventory), check=False).returncode == 3
 

@@ -37,7 +37,7 @@ BOOK = """
 PLAY = """
 import json, sys
 from pathlib import Path
-from kcluster.clients.ansible import play
+from kcluster.clients.ansible import run_playbook
 from kcluster.errors import KclusterError
 
 book, inventory, host, check, ask = sys.argv[1:]
@@ -52,8 +52,8 @@ def look(event):
             pass
 
 try:
-    done = play(book, Path(inventory), on_event=look if ask else lambda event: None, limit=[host] if host else [],
-                check=bool(check), become_password=password)
+    done = run_playbook(book, Path(inventory), on_event=look if ask else lambda event: None,
+                        limit=[host] if host else [], check=bool(check), become_password=password)
     told = {"changed": sorted({event.host for event in done.changed}), "moved": done.facts("moved_bytes"),
             "notes": done.facts("notes"), "diffs": [event.diff for event in done.changed]}
 except KclusterError as problem:
