@@ -73,7 +73,7 @@ def nothing_stops_behind_a_firewall(trio: Fleet) -> None:
     for each in trio.lab.hosts:
         faults.ssh_only(each)
     for words, why in (
-        (("stop", "broker-1", "broker-2"), "no broker can be asked about its partitions"),
+        (("stop", "broker-1", "broker-2"), "no broker answers, so the state of the partitions is unknown"),
         (("stop", "zookeeper-1", "zookeeper-2"), "there is no majority of 3 ZooKeeper servers"),
         (("restart", "zookeeper-1"), "zookeeper-1 may not stop: zookeeper-2 does not serve"),
     ):
