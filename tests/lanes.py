@@ -28,10 +28,12 @@ ON_THE_NET = ("tests/integration/test_release.py", "tests/integration/test_wheel
 EACH_FOR_ITSELF = tuple(f"tests/hosts/test_{name}.py" for name in ("faults", "molecule", "plan", "restart", "shapes"))
 """Where each test has hosts of its own."""
 
-LIVE, SPARK = "the live cluster", "Spark and a KRaft cluster"
+LIVE, SPARK, KILLED = "the live cluster", "Spark and a KRaft cluster", "killed jobs and a KRaft cluster"
 
 SHARED: Mapping[str, str] = {
     "tests/spark/test_spark_submit.py": LIVE,
+    "tests/spark/test_exactly_once.py": KILLED,
+    "tests/spark/test_transactional_sinks.py": KILLED,
     "tests/spark/": SPARK,
     "tests/integration/test_job_security.py": "",
     "tests/integration/test_permission.py": "",
@@ -49,12 +51,17 @@ SHARED: Mapping[str, str] = {
 """What files share that is dear to make; the first prefix that fits counts."""
 
 MINUTES: Mapping[str, float] = {
-    SPARK: 16.0,
+    SPARK: 14.0,
+    KILLED: 11.0,
     LIVE: 8.0,
-    "the living hosts": 4.0,
-    "Spark on hosts": 4.0,
-    "tests/hosts/test_molecule.py::test_a_scenario_holds[cluster]": 2.8,
+    "Spark on hosts": 5.5,
+    "the living hosts": 5.2,
+    "tests/hosts/test_roles.py": 5.0,
+    "tests/hosts/test_staging.py": 4.1,
+    "tests/hosts/test_provision.py": 3.4,
+    "tests/hosts/test_destroy.py": 3.2,
     "tests/hosts/test_molecule.py::test_a_scenario_holds[spark]": 2.6,
+    "tests/hosts/test_release_role.py": 2.5,
 }
 """Measured on two cores, for what takes longest: it begins first, so that all workers end at about the same time."""
 
