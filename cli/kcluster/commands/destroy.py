@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kcluster import show
-from kcluster.commands.options import (
-    BecomePass,
-    Confirm,
-    Inventory,
-    Output,
-    Yes,
-    command_line,
-    confirm,
-    confirm_by_name,
-)
+from kcluster.commands import options
 from kcluster.context import Target
 from kcluster.results import Result
 
@@ -29,14 +20,14 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def destroy(
-    inventory: Inventory = None,
+    inventory: options.Inventory = None,
     delete_data: Annotated[
         bool, typer.Option("--delete-data", help="Delete all data of the cluster too; asks for its name.")
     ] = False,
-    confirmed: Confirm = None,
-    ask_become_pass: BecomePass = False,
-    yes: Yes = False,
-    output: Output = show.OutputFormat.TABLE,
+    confirmed: options.Confirm = None,
+    ask_become_pass: options.BecomePass = False,
+    yes: options.Yes = False,
+    output: options.Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Remove a cluster from its hosts; data stays without --delete-data.
 
@@ -61,9 +52,9 @@ def destroy(
     def confirm_removal(remains: Remains) -> None:
         show.result(remains, show.OutputFormat.TABLE, out=sys.stderr)
         if delete_data:
-            confirm_by_name(f"This deletes all data of {name} and cannot be undone.", name, confirmed)
+            options.confirm_by_name(f"This deletes all data of {name} and cannot be undone.", name, confirmed)
         else:
-            confirm(f"Remove {name} from its hosts? Its data stays.", yes=yes)
+            options.confirm(f"Remove {name} from its hosts? Its data stays.", yes=yes)
 
     return operation.destroy(
         target.remote,
@@ -72,6 +63,6 @@ def destroy(
         delete_data=delete_data,
         confirm=confirm_removal,
         progress=show.progress,
-        words=command_line(),
+        words=options.command_line(),
         become_password=target.become_password,
     )

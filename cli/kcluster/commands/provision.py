@@ -9,17 +9,7 @@ from typing import Annotated
 import typer
 
 from kcluster import complete, show
-from kcluster.commands.options import (
-    BecomePass,
-    ClientConfig,
-    GateTimeout,
-    Inventory,
-    Output,
-    UnsafePartitions,
-    Yes,
-    command_line,
-    confirm,
-)
+from kcluster.commands import options
 from kcluster.context import Target
 from kcluster.plan import Plan
 from kcluster.results import Result
@@ -29,7 +19,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @app.command()
 def provision(
-    inventory: Inventory = None,
+    inventory: options.Inventory = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -37,12 +27,12 @@ def provision(
         ),
     ] = None,
     no_smoke: Annotated[bool, typer.Option("--no-smoke", help="Skip the smoke test at the end.")] = False,
-    gate_timeout: GateTimeout = 600.0,
-    unsafe_partitions: UnsafePartitions = False,
-    client_config: ClientConfig = None,
-    ask_become_pass: BecomePass = False,
-    yes: Yes = False,
-    output: Output = show.OutputFormat.TABLE,
+    gate_timeout: options.GateTimeout = 600.0,
+    unsafe_partitions: options.UnsafePartitions = False,
+    client_config: options.ClientConfig = None,
+    ask_become_pass: options.BecomePass = False,
+    yes: options.Yes = False,
+    output: options.Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Install or change a cluster as its inventory says, and test it.
 
@@ -73,7 +63,7 @@ def provision(
         inventory=target.loaded.path,
         kafka=target.kafka,
         logins=target.logins,
-        words=command_line(),
+        words=options.command_line(),
         limit=limit or (),
         gate_timeout=gate_timeout,
         unsafe_partitions=unsafe_partitions,
@@ -83,7 +73,7 @@ def provision(
 
     def confirm_plan(plan: Plan) -> None:
         show.result(plan, show.OutputFormat.TABLE, out=sys.stderr)
-        confirm(f"Make these changes to {plan.cluster}?", yes=yes)
+        options.confirm(f"Make these changes to {plan.cluster}?", yes=yes)
 
     with ProgressBoard() as board:
         return operation.provision(task, confirm_plan, board)

@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from kcluster import show
-from kcluster.commands.options import (
-    BecomePass,
-    ClientConfig,
-    GateTimeout,
-    Inventory,
-    Nodes,
-    Output,
-    UnsafePartitions,
-    Yes,
-    command_line,
-    confirm,
-)
+from kcluster.commands import options
 from kcluster.context import Target
 from kcluster.results import Result, counted
 
@@ -32,14 +21,14 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def restart(
-    nodes: Nodes = None,
-    inventory: Inventory = None,
-    gate_timeout: GateTimeout = 600.0,
-    unsafe_partitions: UnsafePartitions = False,
-    client_config: ClientConfig = None,
-    ask_become_pass: BecomePass = False,
-    yes: Yes = False,
-    output: Output = show.OutputFormat.TABLE,
+    nodes: options.Nodes = None,
+    inventory: options.Inventory = None,
+    gate_timeout: options.GateTimeout = 600.0,
+    unsafe_partitions: options.UnsafePartitions = False,
+    client_config: options.ClientConfig = None,
+    ask_become_pass: options.BecomePass = False,
+    yes: options.Yes = False,
+    output: options.Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Restart nodes one at a time, each when its gate is open.
 
@@ -62,7 +51,7 @@ def restart(
 
     def confirm_restart(selected: Sequence[Node]) -> None:
         show.progress(f"one at a time: {', '.join(f'{node.name} on {node.host.name}' for node in selected)}")
-        confirm(f"Restart {counted(len(selected), 'node')} of {target.remote.name}?", yes=yes)
+        options.confirm(f"Restart {counted(len(selected), 'node')} of {target.remote.name}?", yes=yes)
 
     return operation.restart(
         target.remote,
@@ -73,5 +62,5 @@ def restart(
         unsafe_partitions=unsafe_partitions,
         confirm=confirm_restart,
         progress=show.progress,
-        words=command_line(),
+        words=options.command_line(),
     )

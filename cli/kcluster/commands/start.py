@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from kcluster import show
-from kcluster.commands.options import (
-    BecomePass,
-    ClientConfig,
-    GateTimeout,
-    Inventory,
-    Nodes,
-    Output,
-    Yes,
-    command_line,
-    confirm,
-)
+from kcluster.commands import options
 from kcluster.context import Target
 from kcluster.results import Result
 
@@ -31,13 +21,13 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def start(
-    nodes: Nodes = None,
-    inventory: Inventory = None,
-    gate_timeout: GateTimeout = 600.0,
-    client_config: ClientConfig = None,
-    ask_become_pass: BecomePass = False,
-    yes: Yes = False,
-    output: Output = show.OutputFormat.TABLE,
+    nodes: options.Nodes = None,
+    inventory: options.Inventory = None,
+    gate_timeout: options.GateTimeout = 600.0,
+    client_config: options.ClientConfig = None,
+    ask_become_pass: options.BecomePass = False,
+    yes: options.Yes = False,
+    output: options.Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Start the stopped nodes of a cluster.
 
@@ -55,7 +45,7 @@ def start(
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
 
     def confirm_start(stopped: Sequence[Node]) -> None:
-        confirm(f"Start {', '.join(node.name for node in stopped)} of {target.remote.name}?", yes=yes)
+        options.confirm(f"Start {', '.join(node.name for node in stopped)} of {target.remote.name}?", yes=yes)
 
     return operation.start(
         target.remote,
@@ -65,5 +55,5 @@ def start(
         gate_timeout=gate_timeout,
         confirm=confirm_start,
         progress=show.progress,
-        words=command_line(),
+        words=options.command_line(),
     )

@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from kcluster import show
-from kcluster.commands.options import (
-    BecomePass,
-    ClientConfig,
-    GateTimeout,
-    Inventory,
-    Nodes,
-    Output,
-    UnsafePartitions,
-    Yes,
-    command_line,
-    confirm,
-)
+from kcluster.commands import options
 from kcluster.context import Target
 from kcluster.results import Result
 
@@ -30,14 +19,14 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def stop(
-    nodes: Nodes = None,
-    inventory: Inventory = None,
-    gate_timeout: GateTimeout = 600.0,
-    unsafe_partitions: UnsafePartitions = False,
-    client_config: ClientConfig = None,
-    ask_become_pass: BecomePass = False,
-    yes: Yes = False,
-    output: Output = show.OutputFormat.TABLE,
+    nodes: options.Nodes = None,
+    inventory: options.Inventory = None,
+    gate_timeout: options.GateTimeout = 600.0,
+    unsafe_partitions: options.UnsafePartitions = False,
+    client_config: options.ClientConfig = None,
+    ask_become_pass: options.BecomePass = False,
+    yes: options.Yes = False,
+    output: options.Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Stop nodes of a cluster in order; their data stays.
 
@@ -55,7 +44,7 @@ def stop(
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
 
     def confirm_stop(stops: StopPlan) -> None:
-        confirm(stops.question(target.remote.name), yes=yes)
+        options.confirm(stops.question(target.remote.name), yes=yes)
 
     return operation.stop(
         target.remote,
@@ -66,5 +55,5 @@ def stop(
         unsafe_partitions=unsafe_partitions,
         confirm=confirm_stop,
         progress=show.progress,
-        words=command_line(),
+        words=options.command_line(),
     )
