@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import Any
 
-from ansible_collections.kcluster.kafka.plugins.module_utils import disk_identity, host_preparation, java
+from ansible_collections.kcluster.kafka.plugins.module_utils import disk_identity, host_preparation, java, sockets
 from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError
 from ansible_collections.kcluster.kafka.plugins.module_utils.files import attributes, listed, pairs, read
 from ansible_collections.kcluster.kafka.plugins.module_utils.mounts import mount_of
@@ -139,6 +139,7 @@ def unit_state(properties: dict[str, str]) -> dict[str, Any]:
         "uptime_seconds": uptime(read(f"/proc/{pid}/stat"), read("/proc/uptime")) if pid else None,
         "memory_bytes": resident(read(f"/proc/{pid}/status")) if pid else None,
         "restarts": int(properties.get("NRestarts") or 0),
+        "listening": sockets.listening_of(pid) if pid else [],
     }
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from ansible_collections.kcluster.kafka.plugins.module_utils import disk_identity, java
+from ansible_collections.kcluster.kafka.plugins.module_utils import disk_identity, java, sockets
 from ansible_collections.kcluster.kafka.plugins.module_utils.files import listed, nearest, read
 from ansible_collections.kcluster.kafka.plugins.module_utils.mounts import missing_mount, mount_of
 from ansible_collections.kcluster.kafka.plugins.module_utils.unit_owner import description
@@ -173,33 +173,19 @@ def unnamed(folder: str) -> int:
 
 def listening(ports: list[int]) -> dict[str, dict[str, Any]]:
     """The ports that are in use, with the process and the unit it belongs to."""
-    sockets = {}
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in text(table).splitlines()[1:]:
-            words = line.split()
-            port = int(words[1].rpartition(":")[2], 16)
-            if words[3] == "0A" and port in ports:
-                sockets[f"socket:[{words[9]}]"] = port
-    found: dict[str, dict[str, Any]] = {
-        str(port): {"pid": None, "program": "", "unit": ""} for port in sockets.values()
-    }
-    for process, port in owners(sockets):
+    everywhere = {name: int(address.rpartition(":")[2]) for name, address in sockets.listening().items()}
+    in_use = {name: port for name, port in everywhere.items() if port in ports}
+    found: dict[str, dict[str, Any]] = {str(port): {"pid": None, "program": "", "unit": ""} for port in in_use.values()}
+    for process, port in owners(in_use):
         found[str(port)] = {"pid": process, "program": program(process), "unit": unit(process)}
     return found
 
 
-def owners(sockets: dict[str, int]) -> Iterator[tuple[int, int]]:
+def owners(in_use: dict[str, int]) -> Iterator[tuple[int, int]]:
     """The processes that hold one of these sockets."""
-    for process in os.listdir("/proc") if sockets else []:
-        folder = f"/proc/{process}/fd"
-        try:
-            names = os.listdir(folder) if process.isdigit() else []
-            links = [os.readlink(os.path.join(folder, name)) for name in names]
-        except OSError:
-            continue  # it has ended, or is not ours to see
-        for link in links:
-            if link in sockets:
-                yield int(process), sockets[link]
+    for process in os.listdir("/proc") if in_use else []:
+        for name in sockets.open_files(process) & set(in_use) if process.isdigit() else ():
+            yield int(process), in_use[name]
 
 
 def program(process: int) -> str:

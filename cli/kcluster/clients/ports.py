@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import socket
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
-_LISTENING = "0A"
+from kcluster.clients import host_scripts
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ def answers(host: str, port: int, *, within: float = 0.5) -> bool:
 
 def held_by(pid: int, port: int) -> bool:
     """Whether this process listens on the port, and not another one."""
-    return bool(_sockets(port) & _open_sockets(Path(f"/proc/{pid}")))
+    return bool(_listening(port) & _sockets().open_files(pid))
 
 
 class Reservation:
@@ -83,11 +82,11 @@ class Reservation:
 
 def holder(port: int) -> PortHolder | None:
     """The process that listens on the port; None when there is none, or it belongs to another user."""
-    sockets = _sockets(port)
-    if not sockets:
+    listening = _listening(port)
+    if not listening:
         return None
     for process in Path("/proc").iterdir():
-        if process.name.isdigit() and sockets & _open_sockets(process):
+        if process.name.isdigit() and listening & _sockets().open_files(process.name):
             return PortHolder(int(process.name), _command(process))
     return None
 
@@ -98,27 +97,13 @@ def described(port: int) -> str:
     return str(process) if process else "a process of another user, or another kcluster that is starting"
 
 
-def _sockets(port: int) -> set[str]:
-    """The names under which /proc/PID/fd shows the sockets that listen on a port."""
-    found = set()
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        try:
-            lines = Path(table).read_text().splitlines()[1:]
-        except FileNotFoundError:
-            continue
-        for fields in map(str.split, lines):
-            if fields[3] == _LISTENING and int(fields[1].rpartition(":")[2], 16) == port:
-                found.add(f"socket:[{fields[9]}]")
-    return found
+def _sockets() -> ModuleType:
+    return host_scripts.load("sockets")
 
 
-def _open_sockets(process: Path) -> set[str]:
-    found = set()
-    with suppress(PermissionError, FileNotFoundError, ProcessLookupError):
-        for entry in os.listdir(process / "fd"):
-            with suppress(FileNotFoundError):  # closed since the folder was read
-                found.add(os.readlink(process / "fd" / entry))
-    return found
+def _listening(port: int) -> set[str]:
+    """The names under which /proc/PID/fd shows the sockets that listen on a port, on any address."""
+    return {name for name, address in _sockets().listening().items() if address.endswith(f":{port}")}
 
 
 def _command(process: Path) -> str:

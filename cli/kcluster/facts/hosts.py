@@ -105,8 +105,9 @@ def _prepared(changes: Sequence[list[str]], files: Sequence[list[Any]], refused:
 
 
 def _observed_node(facts: Mapping[str, Any]) -> ObservedNode:
+    unit = {**facts["unit"], "listening": tuple(facts["unit"]["listening"])}
     return ObservedNode(
-        unit=ObservedUnit(**facts["unit"]),
+        unit=ObservedUnit(**unit),
         files={path: ObservedFile(**file) for path, file in facts["files"].items()},
         started_with=facts["started_with"],
         started_release=facts["started_release"],

@@ -46,6 +46,8 @@ class ObservedUnit:
     uptime_seconds: float | None = None
     memory_bytes: int | None = None
     restarts: int = 0
+    listening: tuple[str, ...] = ()
+    """Where its process listens: "10.0.0.1:9092", "[::]:9092" for every address."""
 
     @property
     def running(self) -> bool:

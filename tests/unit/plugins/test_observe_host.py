@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -134,6 +135,30 @@ def test_a_unit_is_read_from_what_systemd_says() -> None:
     assert (unit["state"], unit["enabled"], unit["pid"], unit["restarts"]) == ("active", True, os.getpid(), 2)
     assert unit["uptime_seconds"] >= 0
     assert unit["memory_bytes"] > 1 << 20
+
+
+def test_where_the_process_of_a_unit_listens_is_told_and_nobody_elses() -> None:
+    told = {"LoadState": "loaded", "ActiveState": "active"}
+    with (
+        socket.create_server(("127.0.0.1", 0)) as near,
+        socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as everywhere,
+        socket.create_server(("::ffff:127.0.0.1", 0), family=socket.AF_INET6, dualstack_ipv6=True) as java,
+        socket.create_connection(near.getsockname()),
+    ):
+        addresses = [
+            f"127.0.0.1:{near.getsockname()[1]}",
+            f"[::]:{everywhere.getsockname()[1]}",
+            f"127.0.0.1:{java.getsockname()[1]}",
+        ]
+        listening = observe_host.unit_state({**told, "MainPID": str(os.getpid())})["listening"]
+        assert listening == sorted(listening)
+        assert set(addresses) <= set(listening)
+        other = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+        assert observe_host.unit_state({**told, "MainPID": str(other.pid)})["listening"] == []
+        other.communicate()
+    assert not set(addresses) & set(observe_host.unit_state({**told, "MainPID": str(os.getpid())})["listening"])
+    assert observe_host.unit_state({**told, "MainPID": "0"})["listening"] == []
+    assert observe_host.sockets.listening_of(other.pid) == [], "a process that is gone"
 
 
 def test_a_process_with_a_strange_name_still_has_an_uptime() -> None:
