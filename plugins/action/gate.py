@@ -27,12 +27,14 @@ class ActionModule(ActionBase):
         args = self._checked()
         _check_client()
         cluster = reading.cluster(task_vars or {})
-        hosts: Any = _Host(self)  # what a diagnosis needs of Connections
+        host = str((task_vars or {})["inventory_hostname"])
+        node = _node(cluster, host, args)
+        # What gates and a diagnosis need of Connections; a task about a node is delegated to the node's host.
+        hosts: Any = _Host(self, node.host.name if node else host)
         try:
-            asking = self._gates(cluster)
+            asking = self._gates(cluster, hosts)
             if args["moment"] == "next":
                 return gates.next_restart(asking, args.get("hosts") or (), args.get("restarted") or ())
-            node = _node(cluster, str((task_vars or {})["inventory_hostname"]), args)
             if node is None:
                 return {"changed": False, "node": "", "unit": "", "leads": False}
             if args["moment"] == "before":
@@ -52,10 +54,9 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(f"name a node, or a part of the host: {', '.join(gates.PARTS)}")
         return dict(args)
 
-    def _gates(self, cluster: Cluster) -> gates.Gates:
+    def _gates(self, cluster: Cluster, hosts: Any) -> gates.Gates:
         timeout = float(self._task.args.get("timeout") or gates.GATE_TIMEOUT)
         unsafe = str(self._task.args.get("unsafe_partitions", False)).lower() in ("true", "yes", "1")
-        hosts: Any = _Host(self)
         return gates.gates_of(
             cluster, hosts, timeout=0.0 if self._task.check_mode else timeout, unsafe_partitions=unsafe
         )
@@ -65,7 +66,7 @@ def _node(cluster: Cluster, host: str, args: Mapping[str, Any]) -> Node | None:
     """The node that the task names, or the one of that part on its host."""
     if name := args.get("node"):
         return next((node for node in cluster.every_node if node.name == name), None)
-    return next(iter(reading.nodes(cluster, host, gates.PARTS[args["part"]])), None)
+    return next(iter(reading.nodes(cluster, host, gates.PARTS[args["part"]])), None) if "part" in args else None
 
 
 def _check_client() -> None:
@@ -80,8 +81,9 @@ def _check_client() -> None:
 class _Host:
     """The host of the task as a diagnosis asks it, over Ansible's own connection."""
 
-    def __init__(self, action: ActionModule) -> None:
+    def __init__(self, action: ActionModule, name: str) -> None:
         self._action = action
+        self.names = (name,)
 
     def run(
         self, command: str, *, stdin: Mapping[str, str], only: Iterable[str], **_: Any

@@ -40,6 +40,12 @@ def observe(question: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def processes(question: dict[str, Any]) -> None:
+    """Print only what the processes of the nodes were started with: for gates, which ask often."""
+    units = unit_states([node["unit"] for node in question["nodes"]])
+    print(json.dumps({node["name"]: observe_process(node, units[node["unit"]]) for node in question["nodes"]}))
+
+
 def preparation(wanted: dict[str, Any]) -> dict[str, Any]:
     """What the role `host` would change, or why it would refuse: its own code in check mode."""
     work, refused = host_preparation.Work(True), ""
@@ -52,15 +58,22 @@ def preparation(wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def observe_node(node: dict[str, Any], unit: dict[str, Any]) -> dict[str, Any]:
-    """One node: its unit, its files, what its process was started with, its data directories."""
+    """One node: its process, its files, its data directories."""
+    return {
+        **observe_process(node, unit),
+        "files": present({path: observed_file(path) for path in node["files"]}),
+        "directories": present({path: directory(path) for path in node["directories"]}),
+    }
+
+
+def observe_process(node: dict[str, Any], unit: dict[str, Any]) -> dict[str, Any]:
+    """The unit of a node, and what its process was started with."""
     copies = os.path.join(RUN, node["unit"])
     kept = {path: read(os.path.join(copies, os.path.basename(path))) for path in node["files"]} if unit["pid"] else {}
     return {
         "unit": unit,
-        "files": present({path: observed_file(path) for path in node["files"]}),
         "started_with": present(kept),
         "started_release": release_name(read(os.path.join(copies, "release"))) if unit["pid"] else "",
-        "directories": present({path: directory(path) for path in node["directories"]}),
     }
 
 

@@ -21,6 +21,8 @@ LONGEST_GAP = 30.0
 class Load:
     """What became of the records; filled in when the block has ended."""
 
+    bootstrap: str
+    """Where all of it is read back at the end; a test may move the cluster meanwhile."""
     sent: int = 0
     """How many were written."""
     numbers: frozenset[int] = frozenset()
@@ -47,14 +49,14 @@ class Load:
 def under_load(fleet: Fleet, bootstrap: str, topic: str) -> Iterator[Load]:
     """Write 200 records a second into a new topic while the block runs, then read all of them back."""
     fleet.run("topic", "create", topic, "-p", "6", "-r", "3", "-c", "min.insync.replicas=2", "-b", bootstrap)
-    told = Load()
+    told = Load(bootstrap)
     with child(
         _program(fleet, "produce", bootstrap, topic), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as program:
         yield told
         said = json.loads(program.communicate(timeout=90)[0])
     told.sent, told.numbers, told.gap = said["sent"], frozenset(said["acknowledged"]), said["gap"]
-    told.lost = tuple(sorted(told.numbers - read_back(fleet, bootstrap, topic)))
+    told.lost = tuple(sorted(told.numbers - read_back(fleet, told.bootstrap, topic)))
 
 
 def read_back(fleet: Fleet, bootstrap: str, topic: str) -> set[int]:

@@ -69,15 +69,15 @@ def test_with_zookeeper_a_missing_broker_and_a_missing_server_close_the_gates_of
         cluster.run("topic", "delete", "single", "-n", cluster.name, "--confirm", "single")
         keeper = leader(asking, Kind.ZOOKEEPER)
         assert opened(lambda: asking.before_stop([nodes[keeper]]))
-        assert order.next_node(list(model.metadata.nodes), asking.answers, asking.leader).name != keeper
-        assert order.next_node(list(model.brokers), asking.answers, asking.leader).name != leader(asking, Kind.BROKER)
+        assert order.next_node(list(model.metadata.nodes), asking.dead, asking.leader).name != keeper
+        assert order.next_node(list(model.brokers), asking.dead, asking.leader).name != leader(asking, Kind.BROKER)
 
         # One broker is gone: it may be restarted, the others may not stop, and it is not back.
         kill(record, "broker-3")
         assert closed(lambda: asking.before_stop([nodes["broker-1"]]), "broker-3 does not answer", "safe-0")
         assert opened(lambda: asking.before_stop([nodes["broker-3"]]))
         assert closed(lambda: asking.after_start(nodes["broker-3"]), "does not answer yet")
-        assert order.next_node(list(model.brokers), asking.answers, asking.leader).name == "broker-3"
+        assert order.next_node(list(model.brokers), asking.dead, asking.leader).name == "broker-3"
 
         # One server is gone: the other two must stay, and brokers still have a leader to come back to.
         gone = next(server.name for server in model.metadata.nodes if server.name != keeper)
@@ -106,7 +106,7 @@ def test_with_kraft_the_quorum_keeps_its_majority_and_brokers_their_copies(own):
         assert asking.leader(Kind.BROKER) == ""
         assert all(opened(lambda node=node: asking.before_stop([node])) for node in model.nodes)
         assert "no majority" in str(asking.unsafe([first, second]))
-        assert order.next_node(list(model.nodes), asking.answers, asking.leader) == first
+        assert order.next_node(list(model.nodes), asking.dead, asking.leader) == first
 
         kill(record, first.name)
         assert closed(lambda: asking.before_stop([second]), f"{first.name} is behind controller-")

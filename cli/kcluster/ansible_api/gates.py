@@ -44,7 +44,7 @@ def next_restart(gates: Gates, hosts: Collection[str], restarted: Collection[str
     names = [node.name for node in left]
     if not left:
         return {"changed": False, "node": "", "host": "", "unit": "", "left": names}
-    node = next_node(left, gates.answers, gates.leader)
+    node = next_node(left, gates.dead, gates.leader)
     return {"changed": False, **_named(node), "host": node.host.name, "left": names}
 
 

@@ -10,10 +10,10 @@ from kcluster.clients.wire import NodeIdentity, QuorumState
 from kcluster.errors import RefusedError, UnreachableError
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
+from kcluster.model.endpoints import address_of
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.node import Node
 from kcluster.model.quorum import Controller
-from kcluster.model.spark_cluster import SparkDaemon
 
 _AT_ONCE = 64
 
@@ -44,21 +44,8 @@ def roles_of(cluster: Cluster, answers: Mapping[str, Answer]) -> dict[str, str]:
     return roles
 
 
-def endpoint(node: Node) -> tuple[str, int]:
-    """The address and port at which a node serves."""
-    if isinstance(node, Server):
-        return node.host.address, node.client_port
-    if isinstance(node, Controller):
-        return node.host.address, node.port
-    if isinstance(node, SparkDaemon):
-        return node.host.address, node.port
-    assert isinstance(node, Broker)
-    inner = node.internal
-    return (node.host.address if inner.host in ("", "0.0.0.0", "::") else inner.host), inner.port
-
-
 def _ask(node: Node) -> Answer | None:
-    host, port = endpoint(node)
+    host, port = address_of(node)
     try:
         if isinstance(node, Server):
             return zookeeper.mode(host, port) or None

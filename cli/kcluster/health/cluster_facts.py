@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kcluster.clients import ports, wire, zookeeper
 from kcluster.clients.kafka import Kafka
 from kcluster.errors import KclusterError, UnreachableError
+from kcluster.model.endpoints import address_of
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.quorum import Quorum
 
@@ -135,9 +136,7 @@ def _door(node: str, address: str, protocol: str) -> Endpoint:
 
 def _own_endpoint(broker: Broker) -> Endpoint:
     """Where the broker listens for the other brokers, before anything is translated on the way."""
-    inner = broker.internal
-    everywhere = inner.host in ("", "0.0.0.0", "::")
-    return Endpoint(broker.name, broker.host.address if everywhere else inner.host, inner.port, inner.protocol)
+    return Endpoint(broker.name, *address_of(broker), broker.internal.protocol)
 
 
 def _advertised(broker: Broker, listener: Listener) -> Endpoint:

@@ -28,7 +28,6 @@ _BEGIN = f"echo '{_SEPARATOR}'\n"
 _SHOWN_LINES = 12
 _LOG_LINES = 4000
 """Lines of the log in which the cause is looked for: a broker writes 400 with each start, and may start again."""
-_LISTENING = re.compile(r"^\s*\d+: [0-9A-F]+:(?P<port>[0-9A-F]{4}) ", re.MULTILINE)
 _HOLDER = re.compile(r'\("(?P<program>[^"]+)",pid=(?P<pid>\d+)')
 _PROPERTIES = ("Id", "Description", "LoadState", "ActiveState", "SubState", "Result", "ExecMainStatus", "NRestarts")
 
@@ -121,15 +120,6 @@ def units(nodes: Iterable[Node], hosts: Connections) -> dict[str, UnitState]:
         by_unit = {facts["Id"]: _unit(facts) for facts in _blocks(shown)}
         by_node |= {node.name: by_unit[f"{unit_of(node)}.service"] for node in of_host}
     return by_node
-
-
-def listening(nodes: Iterable[Node], hosts: Connections) -> set[str]:
-    """The names of the nodes whose hosts listen at their port, whether or not this machine can reach it."""
-    names: set[str] = set()
-    for of_host, sockets in _ask(nodes, lambda _: "grep -hs ' 0A ' /proc/net/tcp /proc/net/tcp6\n", hosts):
-        open_ports = {int(line["port"], 16) for line in _LISTENING.finditer(sockets)}
-        names |= {node.name for node in of_host if port_of(node) in open_ports}
-    return names
 
 
 def marks(nodes: Sequence[Node], hosts: Connections) -> list[StartMark]:
@@ -268,16 +258,6 @@ def _port_users(node: Node, sockets: str) -> Iterator[str]:
         port = fields[3].rpartition(":")[2] if len(fields) > 3 else ""
         if port in ports and (holder := _HOLDER.search(line)):
             yield f"{port} is used by {holder['program']}, pid {holder['pid']}"
-
-
-def port_of(node: Node) -> int:
-    """The port at which a node that serves listens on its host."""
-    if isinstance(node, Server):
-        return node.client_port
-    if isinstance(node, Broker):
-        return node.internal.port
-    assert isinstance(node, Controller | SparkDaemon)
-    return node.port
 
 
 def _ports(node: Node) -> tuple[int, ...]:

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, TypeVar
 from kcluster.clients import ports, wire, zookeeper
 from kcluster.clients.kafka import Kafka
 from kcluster.errors import KclusterError, RefusedError, UnreachableError
-from kcluster.facts import spark_masters
+from kcluster.facts import running, spark_masters
 from kcluster.model.broker import Broker
 from kcluster.model.client import protocol_of
+from kcluster.model.endpoints import port_of
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.node import Kind, Node
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.reason import Reason
+from kcluster.model.running import Process, Running
 from kcluster.model.spark_cluster import SparkDaemon
-from kcluster.rollout import diagnosis, gate_rules
+from kcluster.rollout import gate_rules
 from kcluster.rollout.gate_rules import ClusterView
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from kcluster.results import Progress
 
 T = TypeVar("T")
+N = TypeVar("N", bound=Node)
 
 GATE_TIMEOUT = 600.0
 """Seconds a gate may stay closed; catching up after a restart takes minutes on full disks."""
@@ -44,9 +47,12 @@ _FETCH_SECONDS = 2.0
 """Seconds in which a controller that follows surely fetches from its leader: it does so every half second."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Gates:
-    """The conditions before and after each stop in one cluster, checked on listeners of every security protocol."""
+    """The conditions before and after each stop in one cluster, checked on listeners of every security protocol.
+
+    A node is asked at the endpoints that its process was started with, and is dead only when its unit has no process.
+    """
 
     cluster: Cluster
     config: Mapping[str, str] = field(default_factory=dict)
@@ -56,11 +62,28 @@ class Gates:
     timeout: float = GATE_TIMEOUT
     """Seconds a gate may stay closed."""
     hosts: Connections | None = None
-    """Connections that tell whether a node listens which this machine cannot reach: other clients may reach it."""
+    """Connections that tell what runs; nodes on other hosts than these are taken as the inventory has them."""
+    running: Running = field(init=False)
+    """What was observed last."""
+
+    def __post_init__(self) -> None:
+        """Nothing is observed yet."""
+        self.running = Running(self.cluster)
+
+    def observe(self, nodes: Iterable[Node]) -> None:
+        """Look at the processes of these nodes: on their hosts, else whether their address takes connections."""
+        known = self.hosts.names if self.hosts else ()
+        if self.hosts and (there := [node for node in nodes if node.host.name in known]):
+            self.running = running.observed(self.running, there, self.hosts)
+        if others := [node for node in nodes if node.host.name not in known]:
+            with ThreadPoolExecutor(_THREADS) as pool:
+                answered = dict(zip((node.name for node in others), pool.map(self._connects, others), strict=True))
+            found = {name: Process.LISTENING if yes else Process.NONE for name, yes in answered.items()}
+            self.running = self.running.observed(found, {})
 
     def unsafe(self, nodes: Sequence[Node]) -> tuple[Reason, ...]:
         """Why no waiting makes it safe that these nodes stop together; empty when it may become safe."""
-        in_use = self._in_use(nodes)
+        in_use = [node for node in nodes if not self.running.dead(node)]
         reasons = list(gate_rules.majority_lost(self.cluster.metadata, _metadata_nodes(in_use)))
         if brokers := {node.id for node in in_use if isinstance(node, Broker)}:
             views = _available(self._broker_views().values())
@@ -69,7 +92,8 @@ class Gates:
 
     def before_stop(self, nodes: Sequence[Node]) -> tuple[Reason, ...]:
         """Why these nodes may not stop together now; empty when they may."""
-        in_use = self._in_use(nodes)
+        self.observe(nodes)
+        in_use = [node for node in nodes if not self.running.dead(node)]
         reasons: list[Reason] = []
         if metadata_nodes := _metadata_nodes(in_use):
             reasons += self._metadata_quorum_without(metadata_nodes)
@@ -94,15 +118,15 @@ class Gates:
             monitors = self._zookeeper_monitors()
             reasons += [reason for name in servers for reason in gate_rules.server_down(name, monitors[name])]
         if controllers := [node for node in nodes if isinstance(node, Controller)]:
-            down = [node.name for node in controllers if not self.answers(node)]
+            down = [node.name for node in controllers if not self._connects(node)]
             reasons += [Reason(f"{name} does not answer yet") for name in down] or self._no_metadata_leader()
         if daemons := [node for node in nodes if isinstance(node, SparkDaemon)]:
             reasons += self._spark_not_serving(daemons)
         return tuple(reasons)
 
-    def answers(self, node: Node) -> bool:
-        """Whether this machine can connect to the node's process."""
-        return ports.answers(*self._endpoint(node), within=_CONNECT_TIMEOUT)
+    def dead(self, node: Node) -> bool:
+        """Whether the node was last seen without a process."""
+        return self.running.dead(node)
 
     def leader(self, kind: Kind) -> str:
         """The name of the node that leads the nodes of its kind, and stops last; empty when none does."""
@@ -117,22 +141,6 @@ class Gates:
             return ""
         views = _available(self._broker_views().values())
         return next((f"{kind}-{view.controller}" for view in views if view.controller >= 0), "")
-
-    def _in_use(self, nodes: Sequence[Node]) -> list[Node]:
-        """The nodes whose stop somebody would notice: those that answer, listen, or are registered."""
-        with ThreadPoolExecutor(_THREADS) as pool:
-            answered = list(pool.map(self.answers, nodes))
-        unanswered = [node for node, answers in zip(nodes, answered, strict=True) if not answers]
-        in_use = self._used_by_others(unanswered) if unanswered else set()
-        return [node for node in nodes if node not in unanswered or node.name in in_use]
-
-    def _used_by_others(self, nodes: Sequence[Node]) -> set[str]:
-        """Which of these nodes that this machine cannot reach listen all the same, or are registered brokers."""
-        listening = diagnosis.listening(nodes, self.hosts) if self.hosts else set()
-        brokers = [node for node in nodes if isinstance(node, Broker)]
-        views = _available(self._broker_views().values()) if brokers else []
-        registered = {number for view in views for number in view.brokers}
-        return listening | {node.name for node in brokers if node.id in registered}
 
     # The metadata quorum: ZooKeeper servers or controllers.
 
@@ -171,17 +179,17 @@ class Gates:
     def _zookeeper_monitors(self) -> dict[str, Mapping[str, str] | KclusterError]:
         """What `mntr` of each ZooKeeper server says, by its name, or why there is no answer."""
         servers = self.cluster.metadata.servers if isinstance(self.cluster.metadata, Ensemble) else ()
-        monitors = zookeeper.monitors([(server.host.address, server.client_port) for server in servers])
-        return {server.name: monitor for server, monitor in zip(servers, monitors, strict=True)}
+
+        def ask(asked: Sequence[Node]) -> list[Mapping[str, str] | KclusterError]:
+            return zookeeper.monitors([self._endpoint(server) for server in asked])
+
+        return self._answers(servers, ask)
 
     def _quorum_state(self) -> QuorumState | KclusterError:
         """The newest answer; only the controller that leads gives one."""
         controllers = self.cluster.metadata.controllers if isinstance(self.cluster.metadata, Quorum) else ()
-        with ThreadPoolExecutor(_THREADS) as pool:
-            answers = list(
-                pool.map(lambda node: _attempt(lambda: wire.quorum(node.host.address, node.port)), controllers)
-            )
-        states = [answer for answer in answers if not isinstance(answer, KclusterError)]
+        answers = self._answers(controllers, _each(lambda node: wire.quorum(*self._endpoint(node))))
+        states = [answer for answer in answers.values() if not isinstance(answer, KclusterError)]
         return max(states, key=lambda state: state.epoch, default=UnreachableError("no controller leads the quorum"))
 
     # Spark.
@@ -203,29 +211,47 @@ class Gates:
 
     def _broker_views(self) -> dict[int, ClusterView | KclusterError]:
         """The cluster as each broker knows it, or why it does not answer; all are asked at the same time."""
-        brokers = self.cluster.brokers
-        with ThreadPoolExecutor(_THREADS) as pool:
-            views = pool.map(lambda broker: _attempt(lambda: self._view(broker)), brokers)
-            return {broker.id: view for broker, view in zip(brokers, views, strict=True)}
+        views = self._answers(self.cluster.brokers, _each(self._view))
+        return {broker.id: views[broker.name] for broker in self.cluster.brokers}
 
     def _view(self, broker: Broker) -> ClusterView:
         from kcluster.clients.kafka.topics import of_metadata
 
-        if not self.answers(broker):  # refused at once, where a client goes on trying for half a second
+        if not self._connects(broker):  # refused at once, where a client goes on trying for half a second
             raise UnreachableError(f"no broker answers at {self._listener(broker).address}")
         # A client of its own knows no other address, so it is this broker that gives the first answer.
         metadata = Kafka(self._listener(broker).address, self.config).metadata()
         return ClusterView(broker.id, frozenset(metadata.brokers), metadata.controller_id, of_metadata(metadata))
 
+    # Where nodes are asked.
+
+    def _answers(
+        self, nodes: Sequence[N], ask: Callable[[Sequence[N]], list[T | KclusterError]]
+    ) -> dict[str, T | KclusterError]:
+        """The answer of each node by its name; one that has been started elsewhere meanwhile is asked there."""
+        answers = dict(zip((node.name for node in nodes), ask(nodes), strict=True))
+        if silent := [node for node in nodes if isinstance(answers[node.name], UnreachableError)]:
+            before = {node.name: self._endpoint(node) for node in silent}
+            self.observe(silent)
+            moved = [node for node in silent if self._endpoint(node) != before[node.name]]
+            answers |= zip((node.name for node in moved), ask(moved), strict=True) if moved else ()
+        return answers
+
+    def _connects(self, node: Node) -> bool:
+        """Whether this machine can connect to the node's process."""
+        return ports.answers(*self._endpoint(node), within=_CONNECT_TIMEOUT)
+
     def _listener(self, broker: Broker) -> Listener:
-        return broker.listener_for(protocol_of(self.config))
+        here = self.running.node(broker)
+        assert isinstance(here, Broker)
+        return here.listener_for(protocol_of(self.config))
 
     def _endpoint(self, node: Node) -> tuple[str, int]:
         """The address and port at which this machine connects to a node."""
         if isinstance(node, Broker):
             listener = self._listener(node)
             return listener.advertised_host, listener.advertised_port
-        return node.host.address, diagnosis.port_of(node)
+        return node.host.address, port_of(self.running.node(node))
 
     def _min_isr(self, views: Sequence[ClusterView], brokers: Collection[int]) -> dict[str, int | None]:
         """min.insync.replicas of each topic with a replica on these brokers; None where it may not be read."""
@@ -276,6 +302,16 @@ def _kinds(summary: str) -> list[str]:
 def _metadata_nodes(nodes: Iterable[Node]) -> set[str]:
     """The names of the ZooKeeper servers and controllers among these nodes."""
     return {node.name for node in nodes if isinstance(node, Server | Controller)}
+
+
+def _each(ask: Callable[[N], T]) -> Callable[[Sequence[N]], list[T | KclusterError]]:
+    """A question to one node as a question to several at the same time."""
+
+    def all_at_once(nodes: Sequence[N]) -> list[T | KclusterError]:
+        with ThreadPoolExecutor(_THREADS) as pool:
+            return list(pool.map(lambda node: _attempt(lambda: ask(node)), nodes))
+
+    return all_at_once
 
 
 def _available(views: Iterable[ClusterView | KclusterError]) -> list[ClusterView]:

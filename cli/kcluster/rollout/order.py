@@ -13,17 +13,17 @@ _KINDS = tuple(Kind)
 _STAGES = ((Kind.ZOOKEEPER, Kind.CONTROLLER), (Kind.BROKER,), (Kind.SPARK_MASTER,), (Kind.SPARK_WORKER,))
 
 
-def next_node(remaining: Sequence[N], answers: Callable[[Node], bool], leader: Callable[[Kind], str]) -> N:
-    """The node of a roll whose turn it is: of the first kind that is left, one that does not answer, else no leader.
+def next_node(remaining: Sequence[N], dead: Callable[[Node], bool], leader: Callable[[Kind], str]) -> N:
+    """The node of a roll whose turn it is: of the first kind that is left, one without a process, else no leader.
 
-    `remaining` must not be empty. `answers` and `leader` ask the running cluster, and only about that kind.
+    `remaining` must not be empty. `dead` and `leader` ask the running cluster, and only about that kind.
     """
     kind = next(kind for kind in _KINDS if any(node.kind is kind for node in remaining))
     nodes = [node for node in remaining if node.kind is kind]
     if len(nodes) == 1:
         return nodes[0]
     for node in nodes:
-        if not answers(node):
+        if dead(node):
             return node
     last = leader(kind)
     return next(node for node in nodes if node.name != last)

@@ -108,7 +108,7 @@ def roll(
     try:
         while run.remaining:
             check()
-            _restart(run, order.next_node(run.remaining, gates.answers, gates.leader))
+            _restart(run, order.next_node(run.remaining, gates.dead, gates.leader))
     except KeyboardInterrupt:
         progress(f"interrupted; {run.state}; systemd finishes the restart that has begun; run it again to continue")
         raise
@@ -126,6 +126,7 @@ def refuse_unsafe(
 
     Each stop is a group of nodes that go down together; nothing is stopped here. `action` is what is refused.
     """
+    gates.observe(gates.cluster.every_node)
     reasons = [reason for nodes in stops for reason in gates.unsafe(nodes)]
     if not reasons or gates.unsafe_partitions:
         return

@@ -23,7 +23,7 @@ def gate(plugin: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) -
         context = SimpleNamespace(check_mode=False, diff=False)
         shell = SimpleNamespace(_shell=SimpleNamespace(tmpdir="there"))
         action = module.ActionModule(task, shell, context, None, None, None)
-        monkeypatch.setattr(action, "_gates", lambda found: gates)
+        monkeypatch.setattr(action, "_gates", lambda found, hosts: gates)
 
         def answer(command: str, in_data: bytes) -> dict[str, Any]:
             if b"systemctl show" not in in_data:
@@ -130,5 +130,5 @@ def test_gates_ask_as_the_inventory_says(plugin: Callable[[str], ModuleType]) ->
     task = SimpleNamespace(args={}, check_mode=False, async_val=0, diff=False, _uuid="1", action="gate")
     action = module.ActionModule(task, None, None, None, None, None)
     secured = replace(TRIO, client=Client({"security.protocol": "SSL"}, "kafka_client_properties"))
-    assert action._gates(secured).config == {"security.protocol": "SSL"}
-    assert action._gates(TRIO).config == {}
+    assert action._gates(secured, None).config == {"security.protocol": "SSL"}
+    assert action._gates(TRIO, None).config == {}

@@ -11,10 +11,11 @@ from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.host import Host
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.reason import Reason
+from kcluster.model.running import Process
 from kcluster.model.spark_cluster import SparkCluster, SparkMaster, SparkWorker
 from kcluster.rollout import gate_rules, gates
 from kcluster.rollout.gate_rules import ClusterView
-from tests.unit.fake_hosts import SPARKED, TRIO, Hosts
+from tests.unit.fake_hosts import IDLE, SPARKED, TRIO, Hosts
 
 DEAD = UnreachableError("nobody answers")
 
@@ -232,15 +233,23 @@ AWAY = replace(
 """A cluster whose ports this machine does not reach."""
 
 
-def test_a_listening_node_that_this_machine_cannot_reach_is_gated():
-    heading, line = "  sl  local_address rem_address   st\n", "   {}: 00000000:{:04X} 00000000:0000 0A 00000000:0000\n"
-    serving = Hosts(listening=heading + line.format(0, 1) + line.format(1, 9092))
-    gated = gates.Gates(AWAY, hosts=serving)
+def test_a_node_with_a_process_that_this_machine_cannot_reach_is_gated():
+    gated = gates.Gates(AWAY, hosts=Hosts())
     server, broker = AWAY.metadata.servers[0], AWAY.brokers[0]
     assert "no majority of 3" in str(gated.unsafe(AWAY.metadata.servers[:2]))
     assert "zookeeper-2 does not serve" in str(gated.before_stop([server]))
     assert "no broker answers" in str(gated.before_stop([broker]))
-    assert gates.Gates(AWAY, hosts=Hosts(listening=heading)).before_stop([server, broker]) == (), "they are dead"
+    idle = Hosts({("h1", unit): IDLE for unit in ("kafka", "zookeeper")})
+    assert gates.Gates(AWAY, hosts=idle).before_stop([server, broker]) == (), "they are dead"
+
+
+def test_a_node_is_asked_where_its_process_was_started():
+    started = (
+        "listeners=INNER://:1\nadvertised.listeners=INNER://10.0.0.7:1\nlistener.security.protocol.map=INNER:SSL\n"
+    )
+    gated = gates.Gates(AWAY, hosts=Hosts(started_with={"/etc/kafka/server.properties": started}))
+    assert "no broker answers at 10.0.0.7:1" in str(gated.before_stop([AWAY.brokers[0]]))
+    assert gated.running.process(AWAY.brokers[0]) is Process.LISTENING
 
 
 def test_a_spark_worker_has_no_gate():

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from kcluster.errors import KclusterError
 from kcluster.facts import spark_masters
-from kcluster.facts.node_roles import endpoint, roles
+from kcluster.facts.node_roles import roles
 from kcluster.model.cluster import Cluster, Part
+from kcluster.model.endpoints import address_of
 from kcluster.model.node import Node
 from kcluster.model.observed import ObservedHost, ObservedNode, ObservedUnit
 from kcluster.model.spark_cluster import SparkDaemon
@@ -96,7 +97,7 @@ def _problems(errors: Mapping[str, KclusterError]) -> tuple[StatusProblem, ...]:
 
 
 def _node(part: Part, node: Node, host: ObservedHost | KclusterError, role: str | None) -> NodeStatus:
-    address = "{}:{}".format(*endpoint(node))
+    address = "{}:{}".format(*address_of(node))
     number = None if isinstance(node, SparkDaemon) else node.id
     if isinstance(host, KclusterError):
         return NodeStatus(node.name, node.host.name, node.kind, number, address, "unreachable", role or "")

@@ -1,0 +1,73 @@
+"""What runs: whether the unit of each node has a process, and what that was started with; one script per host."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kcluster.clients import host_scripts
+from kcluster.config import file_paths
+from kcluster.errors import KclusterError
+from kcluster.facts.started import as_started
+from kcluster.model.endpoints import port_of
+from kcluster.model.running import Process
+from kcluster.plan import file_diff
+from kcluster.render import Role
+
+if TYPE_CHECKING:
+    from kcluster.clients.ssh import CommandResult, Connections
+    from kcluster.model.node import Node
+    from kcluster.model.running import Running
+
+
+def observed(running: Running, nodes: Iterable[Node], hosts: Connections) -> Running:
+    """The same with what the hosts of these nodes say now, all asked at once.
+
+    A host that does not answer leaves open whether its nodes run.
+    """
+    by_host: dict[str, list[Node]] = {}
+    for node in nodes:
+        by_host.setdefault(node.host.name, []).append(node)
+    answers = _ask(by_host, hosts)
+    processes: dict[str, Process] = {}
+    started: dict[str, Node] = {}
+    for host, of_host in by_host.items():
+        for node in of_host:
+            facts = answers[host].get(node.name)
+            if facts and (text := facts["started_with"].get(_config(node))):
+                started[node.name] = as_started(node, file_diff.settings(Role.CONFIG, text))
+            processes[node.name] = _process(facts, port_of(started.get(node.name, node)))
+    return running.observed(processes, started)
+
+
+def _process(facts: Mapping[str, Any] | None, port: int) -> Process:
+    if facts is None or facts["unit"]["state"] == "missing":
+        return Process.UNKNOWN
+    if facts["unit"]["pid"] is None:
+        return Process.NONE
+    listening = any(address.endswith(f":{port}") for address in facts["unit"]["listening"])
+    return Process.LISTENING if listening else Process.STARTING
+
+
+def _ask(by_host: Mapping[str, list[Node]], hosts: Connections) -> dict[str, Mapping[str, Any]]:
+    """The facts of the nodes of each host, by the node's name; none of a host that does not answer."""
+    scripts = {host: _program(nodes) for host, nodes in by_host.items()}
+    answers = hosts.run(host_scripts.COMMAND, stdin=scripts, only=list(scripts), become=True)
+    return {host: _facts(answer) for host, answer in answers.items()}
+
+
+def _facts(answer: CommandResult | KclusterError) -> Mapping[str, Any]:
+    if isinstance(answer, KclusterError) or answer.code:
+        return {}
+    facts: Mapping[str, Any] = json.loads(answer.stdout.splitlines()[-1])  # a login may greet with lines before
+    return facts
+
+
+def _program(nodes: Iterable[Node]) -> str:
+    asked = [{"name": node.name, "unit": file_paths.UNITS[node.kind], "files": [_config(node)]} for node in nodes]
+    return host_scripts.program("observe_host", {"nodes": asked}, function="processes")
+
+
+def _config(node: Node) -> str:
+    return file_paths.paths(node, log4j2=False).config

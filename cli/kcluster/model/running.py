@@ -1,0 +1,55 @@
+"""A cluster as it runs: what its processes were started with, whatever the inventory says meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Ensemble
+from kcluster.model.node import Node
+
+
+class Process(StrEnum):
+    """What was observed of the process of a node."""
+
+    NONE = "none"
+    """Its unit has no process: the node is dead."""
+    STARTING = "starting"
+    """It does not listen at its port yet: a broker may recover its logs for long."""
+    LISTENING = "listening"
+    UNKNOWN = "unknown"
+    """Its host did not answer, or has no such unit."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """What was observed of the nodes of a cluster; of a node that was not observed, what the inventory says."""
+
+    cluster: Cluster
+    """Each node with the endpoints of its process; without a process, with those of the inventory."""
+    processes: Mapping[str, Process] = field(default_factory=dict)
+    """By the name of the node."""
+
+    def process(self, node: Node) -> Process:
+        """What was observed of a node's process."""
+        return self.processes.get(node.name, Process.UNKNOWN)
+
+    def dead(self, node: Node) -> bool:
+        """Whether the node has no process; one that merely does not answer is not dead."""
+        return self.process(node) is Process.NONE
+
+    def node(self, node: Node) -> Node:
+        """The node with the endpoints of its process."""
+        return next((each for each in self.cluster.every_node if each.name == node.name), node)
+
+    def observed(self, processes: Mapping[str, Process], started: Mapping[str, Node]) -> Running:
+        """The same with newer observations: processes, and nodes as these were started."""
+        cluster, metadata = self.cluster, self.cluster.metadata
+        if isinstance(metadata, Ensemble):
+            nodes = replace(metadata, servers=tuple(started.get(node.name, node) for node in metadata.servers))
+        else:
+            nodes = replace(metadata, controllers=tuple(started.get(node.name, node) for node in metadata.controllers))
+        brokers = tuple(started.get(broker.name, broker) for broker in cluster.brokers)
+        return Running(replace(cluster, metadata=nodes, brokers=brokers), {**self.processes, **processes})
