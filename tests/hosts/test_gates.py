@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 import json
+import signal
 
 from tests.hosts.fleet import TRIO_ZK, Fleet, NewFleet, served
 from tests.hosts.under_load import under_load
 
 MOVED = TRIO_ZK.replace("  children:", "    kafka_listeners: [{name: internal, port: 9192}]\n  children:", 1)
+TAKE_OVER = """
+lock=/run/lock/kcluster-trio.lock
+for fds in /proc/[0-9]*/fd
+do ls -l $fds 2>/dev/null | grep -q $lock && kill $(echo $fds | cut -d/ -f3)
+done
+systemd-run --unit taken --quiet flock $lock sleep 600
+until ! flock -n $lock true; do :; done
+echo '{"user": "night", "machine": "watch", "pid": 7, "words": ["kcluster"]}' >$lock
+"""
+"""What a run on another machine does with a lock whose owner was silent for too long."""
+WAIT_IN_SYNC = """
+import sys, time
+from confluent_kafka.admin import AdminClient
+
+client = AdminClient({"bootstrap.servers": sys.argv[1]})
+while {len(p.isrs) for t in client.list_topics(timeout=9).topics.values() for p in t.partitions.values()} != {3}:
+    time.sleep(0.2)
+"""
 STARTED = "systemctl show kafka --property ActiveEnterTimestampMonotonic --value"
 
 
@@ -15,6 +34,7 @@ def test_a_broker_is_asked_where_it_was_started_when_the_inventory_moves_its_por
     trio = running(3, TRIO_ZK)
     trio.run("topic", "create", "safe", "-p", "3", "-r", "3", "-c", "min.insync.replicas=2", "-b", trio.bootstrap)
     with_a_broker_down_no_other_may_stop(trio)
+    a_run_that_slept_while_another_took_the_lock_stops_nothing(trio)
     the_port_moves_under_load(trio)
 
 
@@ -28,6 +48,27 @@ def with_a_broker_down_no_other_may_stop(trio: Fleet) -> None:
     assert trio.lab.ssh("h1", STARTED) == before
     trio.write(TRIO_ZK)
     served(trio)
+
+
+def a_run_that_slept_while_another_took_the_lock_stops_nothing(trio: Fleet) -> None:
+    """Its gate was closed when it fell asleep; when it wakes the gate is open, and the lock is another run's."""
+    trio.lab.ssh("h3", "systemctl stop kafka")
+    before = trio.lab.ssh("h1", STARTED)
+    with trio.process("restart", "broker-1", "-i", str(trio.inventory), "--yes") as sleeper:
+        assert sleeper.stderr is not None
+        assert any("broker-3 does not answer" in line for line in sleeper.stderr)
+        sleeper.send_signal(signal.SIGSTOP)
+        for host in trio.lab.hosts:
+            trio.lab.ssh(host.name, TAKE_OVER)
+        trio.lab.ssh("h3", "systemctl start kafka")
+        trio.python(WAIT_IN_SYNC, trio.bootstrap)
+        sleeper.send_signal(signal.SIGCONT)
+        said = sleeper.stderr.read()
+        assert sleeper.wait(60) == 7, said
+    assert "another kcluster run works on trio: night@watch (pid 7)" in said
+    assert trio.lab.ssh("h1", STARTED) == before
+    for host in trio.lab.hosts:
+        trio.lab.ssh(host.name, "systemctl stop taken")
 
 
 def the_port_moves_under_load(trio: Fleet) -> None:

@@ -105,10 +105,17 @@ class LosingLock:
     """A lock that is lost at its last question."""
 
     questions: int
+    """How often it is asked until it is lost; with 0 it is held."""
+    guard: str = ""
+    taken: list[str] = field(default_factory=list)
+    """The hosts on which it was taken again."""
+
+    def take_again(self, name):
+        self.taken.append(name)
 
     def check(self):
         self.questions -= 1
-        if not self.questions:
+        if self.questions == 0:
             raise LockedError("another kcluster run works on trio")
 
 

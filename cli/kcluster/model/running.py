@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TypeVar
 
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.node import Node
+from kcluster.model.quorum import Quorum
+
+N = TypeVar("N", bound=Node)
 
 
 class Process(StrEnum):
@@ -46,10 +50,15 @@ class Running:
 
     def observed(self, processes: Mapping[str, Process], started: Mapping[str, Node]) -> Running:
         """The same with newer observations: processes, and nodes as these were started."""
-        cluster, metadata = self.cluster, self.cluster.metadata
+
+        def newest(node: N) -> N:
+            found = started.get(node.name)
+            return found if isinstance(found, type(node)) else node
+
+        metadata: Ensemble | Quorum = self.cluster.metadata
         if isinstance(metadata, Ensemble):
-            nodes = replace(metadata, servers=tuple(started.get(node.name, node) for node in metadata.servers))
+            metadata = replace(metadata, servers=tuple(map(newest, metadata.servers)))
         else:
-            nodes = replace(metadata, controllers=tuple(started.get(node.name, node) for node in metadata.controllers))
-        brokers = tuple(started.get(broker.name, broker) for broker in cluster.brokers)
-        return Running(replace(cluster, metadata=nodes, brokers=brokers), {**self.processes, **processes})
+            metadata = replace(metadata, controllers=tuple(map(newest, metadata.controllers)))
+        cluster = replace(self.cluster, metadata=metadata, brokers=tuple(map(newest, self.cluster.brokers)))
+        return Running(cluster, {**self.processes, **processes})

@@ -183,7 +183,7 @@ class _Provision:
         phases = self.phases
         with phases.phase("restart", f"restart {counted(len(plan.restarts), 'node')}, one at a time"):
             try:
-                report = roll(self.gates, reasons, self.hosts, phases.say, phases.note, check=self.lock.check)
+                report = roll(self.gates, reasons, self.hosts, phases.say, phases.note, self.lock)
             except ApplyError as problem:
                 raise ApplyError(
                     problem.message,

@@ -59,4 +59,4 @@ def carry_out(
     cluster = gates.cluster
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
         reasons = {node.name: REASON for node in nodes}
-        return roll(gates, reasons, hosts, progress, journal.note, check=lock.check)
+        return roll(gates, reasons, hosts, progress, journal.note, lock)

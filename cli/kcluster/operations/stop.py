@@ -11,11 +11,12 @@ from kcluster.clients.ssh import Connections
 from kcluster.journal import Journal
 from kcluster.results import Block, Cell, Progress, Result, Tone
 from kcluster.rollout import diagnosis
-from kcluster.rollout.cluster_lock import locked
+from kcluster.rollout.cluster_lock import Lock, locked
+from kcluster.rollout.diagnosis import LockLostError
 from kcluster.rollout.gates import Gates
 from kcluster.rollout.node_selection import installed, select_nodes
 from kcluster.rollout.order import start_stages
-from kcluster.rollout.roll import STOP_WITHIN, refuse_unsafe, wait_before_stop
+from kcluster.rollout.roll import STOP_WITHIN, refuse_unsafe, take_again, wait_for_turn
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Login
@@ -103,18 +104,34 @@ def carry_out(
     """Lock the cluster and stop the nodes, brokers before the metadata quorum: they hand their leaders over first."""
     cluster, began = gates.cluster, time.monotonic()
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
-        if not stops.whole:
-            wait_before_stop(gates, stops.nodes, progress, state="nothing was stopped")
+        stopped: list[Node] = []
+
+        def turn() -> None:
+            if stops.whole:
+                return lock.check()
+            left = [node for node in stops.nodes if node not in stopped]
+            state = f"stopped: {', '.join(node.name for node in stopped) or 'nothing'}"
+            return wait_for_turn(gates, left, lock, progress, state=state)
+
         for nodes in reversed(start_stages(stops.nodes)):
-            lock.check()  # the gate may have been closed for long
-            names = ", ".join(node.name for node in nodes)
-            progress(f"stopping {names}")
-            diagnosis.command("stop", nodes, hosts, within=STOP_WITHIN)
+            _stop(nodes, turn, lock, hosts, progress)
+            stopped += nodes
             for node in nodes:
                 journal.note("step", phase="stop", host=node.host.name, what=f"stop {node.name}", status="ok")
         killed = _killed(stops.nodes, hosts)
     names_stopped = tuple(node.name for node in stops.nodes)
     return StopReport(cluster.name, names_stopped, killed, round(time.monotonic() - began, 2))
+
+
+def _stop(nodes: Sequence[Node], turn: Callable[[], None], lock: Lock, hosts: Connections, progress: Progress) -> None:
+    """Stop nodes of one kind when it is their turn; it is asked again when a host has lost the lock meanwhile."""
+    turn()
+    progress(f"stopping {', '.join(node.name for node in nodes)}")
+    try:
+        diagnosis.command("stop", nodes, hosts, within=STOP_WITHIN, guard=lock.guard)
+    except LockLostError as lost:
+        take_again(lock, lost, progress)
+        _stop(nodes, turn, lock, hosts, progress)
 
 
 def _killed(nodes: Sequence[Node], hosts: Connections) -> tuple[str, ...]:

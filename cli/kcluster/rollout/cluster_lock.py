@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -30,6 +31,8 @@ ANSWER = 20.0
 RELEASE = 5.0
 """Seconds in which all hosts should have released the lock; one that has not does so after SILENCE."""
 FOLDER = "/run/lock"
+LOST = 75
+"""The exit code of a script that found the lock of its run lost: EX_TEMPFAIL, which systemctl never gives."""
 
 _COMMAND = "python3 -IS -c 'exec(input())'"
 _NO_PYTHON = 127
@@ -74,7 +77,9 @@ class Lock:
         self._hosts = hosts
         self._without = frozenset(without)
         self._names = sorted((host.name for host in cluster.hosts), key=lambda name: name in self._without)
-        self._script = _script(cluster.name, owner, silence)
+        self._file = lock_file(cluster.name)
+        self._owner = json.dumps(asdict(owner))
+        self._script = holder_script(self._file, owner, silence)
         self._interval = silence / HEARTBEATS
         self._holders: dict[str, _Holder] = {}
         self._released = threading.Event()
@@ -90,9 +95,26 @@ class Lock:
         """Hosts whose lock is lost: their connection broke."""
         return tuple(name for name, holder in self._holders.items() if not holder.alive)
 
+    @property
+    def guard(self) -> str:
+        """Lines of shell that end a script on a host with LOST unless this run holds the lock there."""
+        if self._hosts is None:
+            return ""
+        return (
+            f"lock={shlex.quote(self._file)}\n"
+            f'if [ ! -f "$lock" ] || flock -n "$lock" true || ! grep -qsF {shlex.quote(self._owner)} "$lock"\n'
+            f"then exit {LOST}\nfi\n"
+        )
+
     def check(self) -> None:
         """Lock lost hosts again between two steps; LockedError when another run has taken one meanwhile."""
         self._take(self.lost)
+
+    def take_again(self, name: str) -> None:
+        """Lock a host again that does not know this lock any more; LockedError when another run has it."""
+        self._holders[name].release()
+        self._holders[name].wait(time.monotonic() + RELEASE)
+        self._take([name])
 
     def release(self) -> None:
         """Release every host, and wait for it, so that the next run is not refused because of this one."""
@@ -237,9 +259,14 @@ def _recorded_owner(text: str) -> Owner:
         return Owner.of({})
 
 
-def _script(cluster: str, owner: Owner, silence: float) -> str:
+def lock_file(cluster: str) -> str:
+    """The file that holds the lock of a cluster on each of its hosts."""
+    return f"{FOLDER}/kcluster-{cluster}.lock"
+
+
+def holder_script(file: str, owner: Owner, silence: float) -> str:
     """One line: the program for the hosts, and what it is asked for."""
-    asked = {"file": f"{FOLDER}/kcluster-{cluster}.lock", "owner": asdict(owner), "silence": silence}
+    asked = {"file": file, "owner": asdict(owner), "silence": silence}
     return f"exec({host_scripts.program('hold_lock', asked)!a})\n"
 
 

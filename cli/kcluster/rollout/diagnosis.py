@@ -18,6 +18,7 @@ from kcluster.model.node import Node
 from kcluster.model.quorum import Controller
 from kcluster.model.spark_cluster import SparkDaemon
 from kcluster.results import counted
+from kcluster.rollout.cluster_lock import LOST
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import CommandResult, Connections
@@ -30,6 +31,14 @@ _LOG_LINES = 4000
 """Lines of the log in which the cause is looked for: a broker writes 400 with each start, and may start again."""
 _HOLDER = re.compile(r'\("(?P<program>[^"]+)",pid=(?P<pid>\d+)')
 _PROPERTIES = ("Id", "Description", "LoadState", "ActiveState", "SubState", "Result", "ExecMainStatus", "NRestarts")
+
+
+class LockLostError(ApplyError):
+    """A host that does not know the lock of this run any more has left its node alone."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(f"the lock on {node.host.name} was lost before {node.name} was stopped")
+        self.host = node.host.name
 
 
 @dataclass(frozen=True)
@@ -149,18 +158,21 @@ def _output(answer: CommandResult) -> str:
     return answer.stdout.partition(f"{_SEPARATOR}\n")[2]
 
 
-def command(verb: str, nodes: Sequence[Node], hosts: Connections, *, within: float) -> list[StartMark]:
+def command(verb: str, nodes: Sequence[Node], hosts: Connections, *, within: float, guard: str = "") -> list[StartMark]:
     """Start, stop or restart the units of nodes on different hosts at once; where each one's start begins.
 
-    Blocks until systemd is done, at most `within` seconds; ApplyError with a diagnosis when it fails.
+    Blocks until systemd is done, at most `within` seconds; ApplyError with a diagnosis when it fails. `guard` is run
+    before, and LockLostError raised when it finds the lock of the run lost.
     """
-    scripts = {node.host.name: systemctl_script(verb, node) for node in nodes}
+    scripts = {node.host.name: guard + systemctl_script(verb, node) for node in nodes}
     answers = hosts.run("sh -s", stdin=scripts, only=list(scripts), become=True, within=within)
     start_marks = []
     for node in nodes:
         answer = answers[node.host.name]
         if isinstance(answer, KclusterError):
             raise answer
+        if answer.code == LOST:
+            raise LockLostError(node)
         since, size = [*map(int, _output(answer).split()), 0, 0][:2]
         start_marks.append(StartMark(node, since, size))
         if answer.code:

@@ -12,12 +12,13 @@ from kcluster.model.finding import some
 from kcluster.model.node import Node
 from kcluster.results import Block, Cell, Grid, Progress, Result, Tone, counted
 from kcluster.rollout import diagnosis, order
-from kcluster.rollout.diagnosis import StartMark
+from kcluster.rollout.diagnosis import LockLostError, StartMark
 from kcluster.rollout.gates import Gates, wait
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
     from kcluster.model.reason import Reason
+    from kcluster.rollout.cluster_lock import Lock
 
 Note = Callable[..., None]
 """The journal's `note`: `note("step", phase=..., host=..., what=..., status=..., seconds=...)`."""
@@ -74,6 +75,7 @@ class _Roll:
     hosts: Connections
     progress: Progress
     note: Note
+    lock: Lock
     remaining: list[Node]
     done: list[Step] = field(default_factory=list)
     restarting: str = ""
@@ -93,21 +95,19 @@ def roll(
     hosts: Connections,
     progress: Progress,
     note: Note,
-    *,
-    check: Callable[[], None] = lambda: None,
+    lock: Lock,
 ) -> RollReport:
     """Restart the nodes named in `reasons`, each with its reason, one at a time; blocks until the last is back.
 
     RefusedError when a stop cannot become safe or its gate stays closed, ApplyError for the first node that does not
-    come back. `check` is called before each step and raises when the lock of the cluster is lost.
+    come back, LockedError when another run has taken the lock.
     """
     began = time.monotonic()
     nodes = [node for node in gates.cluster.every_node if node.name in reasons]
     refuse_unsafe(gates, [[node] for node in nodes])
-    run = _Roll(gates, reasons, hosts, progress, note, nodes)
+    run = _Roll(gates, reasons, hosts, progress, note, lock, nodes)
     try:
         while run.remaining:
-            check()
             _restart(run, order.next_node(run.remaining, gates.dead, gates.leader))
     except KeyboardInterrupt:
         progress(f"interrupted; {run.state}; systemd finishes the restart that has begun; run it again to continue")
@@ -147,7 +147,7 @@ def _harm(reasons: Sequence[Reason]) -> str:
 def _restart(run: _Roll, node: Node) -> None:
     """One node: gate, restart, gate."""
     began = time.monotonic()
-    wait_before_stop(run.gates, [node], run.progress, state=run.state)
+    wait_for_turn(run.gates, [node], run.lock, run.progress, state=run.state)
     opened = time.monotonic()
     number, total = len(run.done) + 1, len(run.done) + len(run.remaining)
     run.progress(f"restarting {node.name} on {node.host.name} ({number} of {total}): {run.reasons[node.name]}")
@@ -155,8 +155,13 @@ def _restart(run: _Roll, node: Node) -> None:
     run.remaining.remove(node)
     run.restarting = node.name
     try:
-        marks = diagnosis.command("restart", [node], run.hosts, within=STOP_WITHIN)
+        marks = diagnosis.command("restart", [node], run.hosts, within=STOP_WITHIN, guard=run.lock.guard)
         wait_after_start(marks, run.hosts, run.progress, run.gates.timeout, lambda: run.gates.after_start(node))
+    except LockLostError as lost:
+        run.restarting = ""
+        run.remaining.insert(0, node)
+        take_again(run.lock, lost, run.progress)
+        return  # and its turn comes again: the gate is asked with the lock held
     except KclusterError as problem:
         run.restarting = ""
         _note(run, node, "failed")
@@ -169,6 +174,18 @@ def _restart(run: _Roll, node: Node) -> None:
 
 def _note(run: _Roll, node: Node, status: str, **facts: float) -> None:
     run.note("step", phase="restart", host=node.host.name, what=f"restart {node.name}", status=status, **facts)
+
+
+def wait_for_turn(gates: Gates, nodes: Sequence[Node], lock: Lock, progress: Progress, *, state: str) -> None:
+    """Block until these nodes may stop and the lock is held, which is asked last: a gate may stay closed for long."""
+    wait_before_stop(gates, nodes, progress, state=state)
+    lock.check()
+
+
+def take_again(lock: Lock, lost: LockLostError, progress: Progress) -> None:
+    """Lock a host again that has lost the lock of this run; LockedError when another run has it."""
+    progress(f"{lost.message}: taking it again")
+    lock.take_again(lost.host)
 
 
 def wait_before_stop(gates: Gates, nodes: Sequence[Node], progress: Progress, *, state: str) -> None:

@@ -99,7 +99,7 @@ def holder(name: str, silence: float = 30.0) -> Iterator[subprocess.Popen[str]]:
         [sys.executable, "-IS", "-c", "exec(input())"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdin
-        process.stdin.write(cluster_lock._script(name, Owner.here(WORDS), silence))
+        process.stdin.write(cluster_lock.holder_script(cluster_lock.lock_file(name), Owner.here(WORDS), silence))
         process.stdin.flush()
         yield process
 

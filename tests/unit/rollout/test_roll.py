@@ -2,20 +2,22 @@ from __future__ import annotations
 
 import pytest
 
-from kcluster.errors import ApplyError, RefusedError
+from kcluster.clients.ssh import CommandResult
+from kcluster.errors import ApplyError, LockedError, RefusedError
 from kcluster.model.reason import Reason
 from kcluster.rollout import roll
 from kcluster.rollout.diagnosis import StartMark
-from tests.unit.fake_hosts import BROKERS, DEAD, RUNNING, SPARKED, TRIO, Hosts, OpenGates
+from tests.unit.fake_hosts import BROKERS, DEAD, RUNNING, SPARKED, TRIO, Hosts, LosingLock, OpenGates
 
+HELD = LosingLock(0)
 ALL = {node.name: "num.io.threads 8 -> 12" for node in TRIO.nodes}
 
 
-def rolled(gates, hosts, reasons=ALL):
+def rolled(gates, hosts, reasons=ALL, lock=HELD):
     shown: list[str] = []
     notes: list[dict] = []
     try:
-        return roll.roll(gates, reasons, hosts, shown.append, lambda event, **facts: notes.append(facts)), notes
+        return roll.roll(gates, reasons, hosts, shown.append, lambda event, **facts: notes.append(facts), lock), notes
     finally:
         rolled.shown = shown
 
@@ -131,10 +133,39 @@ def test_an_interrupted_roll_lists_what_was_restarted():
 
 
 def test_a_lost_lock_ends_the_roll_before_the_next_stop():
-    def lost():
-        raise ApplyError("the lock is lost")
-
     hosts = Hosts()
-    with pytest.raises(ApplyError, match="lock is lost"):
-        roll.roll(OpenGates(), ALL, hosts, lambda line: None, lambda event, **facts: None, check=lost)
+    with pytest.raises(LockedError, match="another kcluster run works on trio"):
+        rolled(OpenGates(), hosts, lock=LosingLock(1))
     assert hosts.orders == []
+
+
+def test_the_lock_is_asked_after_the_gate_which_may_stay_closed_for_long():
+    asked = []
+
+    class Slow(OpenGates):
+        def before_stop(self, nodes):
+            asked.append("gate")
+            return ()
+
+    class Lock(LosingLock):
+        def check(self):
+            asked.append("lock")
+
+    rolled(Slow(), Hosts(), {"broker-1": ""}, Lock(0))
+    assert asked == ["gate", "lock"]
+
+
+def test_a_node_whose_host_lost_the_lock_has_its_turn_again():
+    class Forgetful(Hosts):
+        def ask(self, name, command, **given):
+            if self.forgets and "systemctl restart" in given["stdin"]:
+                self.forgets = False
+                return CommandResult(75, "", "")
+            return super().ask(name, command, **given)
+
+    hosts, lock = Forgetful(), LosingLock(0)
+    hosts.forgets = True
+    report, _ = rolled(OpenGates(), hosts, {"broker-1": ""}, lock)
+    assert lock.taken == ["h1"]
+    assert [step.node for step in report.steps] == ["broker-1"]
+    assert "the lock on h1 was lost before broker-1 was stopped: taking it again" in rolled.shown

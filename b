@@ -1,0 +1,1 @@
+{"user": "root", "machine": "vm", "pid": 24027, "since": "2026-11-20T00:53:12.177+00:00", "words": ["kcluster", "provision", "-i", "staging"]}
