@@ -14,7 +14,7 @@ GLANCE_SECONDS = 0.1
 
 
 def first_process() -> list[str]:
-    """The fields of the process that sshd started for this session; none when no sshd did, or its connection is gone."""
+    """The fields of the process that sshd started for this session; none without sshd, or without a connection."""
     process = os.getpid()
     while process > 1:
         fields = (read(f"/proc/{process}/stat") or "").rpartition(")")[2].split()
