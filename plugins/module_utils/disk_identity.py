@@ -21,6 +21,8 @@ _KEPT = re.compile(
     r"|.*-checkpoint(\.tmp)?|__cluster_metadata-0|.+-\d+(\..+-(delete|future|stray))?"
 )
 """The names of files and directories of Kafka and ZooKeeper."""
+_OF_A_BROKER = re.compile(r".+-\d+(\..+-(delete|future|stray))?|remote-log-index-cache")
+"""The directories with which a broker starts: those of partitions, and a cache that it ignores."""
 _OF_A_FORMAT = re.compile(r"lost\+found|bootstrap\.checkpoint|.+\.tmp")
 """What may lie in a directory that gets formatted: what an interrupted format leaves."""
 _OF_SPARK = re.compile(r"jobs|scratch")
@@ -97,6 +99,13 @@ def other_node(data_dir: str, node: Node) -> str:
         f"{file} belongs to the node {found['id']}, but the inventory says "
         f"kafka_{node['kind']}_id: {node['id']}; correct the inventory, or give it empty directories"
     )
+
+
+def no_partitions(data_dir: str) -> list[str]:
+    """The directories in a data directory with which no broker starts; start-node.sh removes an empty lost+found."""
+    others = [name for name in listed(data_dir) if not _OF_A_BROKER.fullmatch(name)]
+    paths = {name: os.path.join(data_dir, name) for name in others}
+    return [name for name in others if os.path.isdir(paths[name]) and (name != "lost+found" or listed(paths[name]))]
 
 
 def unformattable(data_dirs: list[str]) -> str:

@@ -12,7 +12,13 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from ansible_collections.kcluster.kafka.plugins.module_utils import disk_identity, java, sockets
+from ansible_collections.kcluster.kafka.plugins.module_utils import (
+    disk_identity,
+    java,
+    preflight_network,
+    sockets,
+    ssh_session,
+)
 from ansible_collections.kcluster.kafka.plugins.module_utils.files import listed, nearest, read
 from ansible_collections.kcluster.kafka.plugins.module_utils.mounts import missing_mount, mount_of
 from ansible_collections.kcluster.kafka.plugins.module_utils.unit_owner import description
@@ -53,17 +59,10 @@ def text(path: str) -> str:
 
 def since_login() -> float | None:
     """Seconds since sshd started the shell of this session: what its start-up files cost each command."""
-    process = os.getpid()
-    while process > 1:
-        fields = text(f"/proc/{process}/stat").rpartition(")")[2].split()
-        if not fields:
-            return None
-        parent = int(fields[1])
-        if text(f"/proc/{parent}/comm").startswith("sshd"):
-            ticks = os.sysconf("SC_CLK_TCK")
-            return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / ticks
-        process = parent
-    return None
+    shell = ssh_session.first_process()
+    if not shell:
+        return None
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - int(shell[ssh_session.STARTED]) / os.sysconf("SC_CLK_TCK")
 
 
 def memory() -> int:
@@ -106,6 +105,7 @@ def directory(path: str) -> dict[str, Any]:
         "free_inodes": disk.f_favail,
         "inodes": disk.f_files,
         "entries": listed(path),
+        "no_partitions": disk_identity.no_partitions(path),
         "meta": disk_identity.meta(path),
         "myid": disk_identity.myid(path),
     }
@@ -172,12 +172,15 @@ def unnamed(folder: str) -> int:
 
 
 def listening(ports: list[int]) -> dict[str, dict[str, Any]]:
-    """The ports that are in use, with the process and the unit it belongs to."""
+    """The ports that are in use, with the process and the unit it belongs to; listeners of checks do not count."""
     everywhere = {name: int(address.rpartition(":")[2]) for name, address in sockets.listening().items()}
     in_use = {name: port for name, port in everywhere.items() if port in ports}
     found: dict[str, dict[str, Any]] = {str(port): {"pid": None, "program": "", "unit": ""} for port in in_use.values()}
     for process, port in owners(in_use):
-        found[str(port)] = {"pid": process, "program": program(process), "unit": unit(process)}
+        if text(f"/proc/{process}/comm").strip() == preflight_network.NAME:
+            found.pop(str(port), None)
+        else:
+            found[str(port)] = {"pid": process, "program": program(process), "unit": unit(process)}
     return found
 
 

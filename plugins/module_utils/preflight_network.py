@@ -5,6 +5,7 @@ The control node opens no listener; it connects with the same code.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -13,6 +14,10 @@ import threading
 import time
 from typing import Any
 
+from ansible_collections.kcluster.kafka.plugins.module_utils import ssh_session
+
+NAME = "kcluster-check"
+"""What the kernel calls the process that listens here, so that another check does not take it for a stranger."""
 CONNECT_SECONDS = 1.5
 GLANCE_SECONDS = 0.7
 """How often a listener that waits checks whether its unit was started: a JVM takes longer to open its port."""
@@ -82,14 +87,24 @@ class ProbeListener(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Accept as many as are expected, or until the time is over, or until the unit wants the port."""
-        if self.left_to_unit:
-            return
+        """Accept as many as are expected, or until the time is over, or until the unit wants the port.
+
+        A port in use is tried again: another check may hold it, and that ends.
+        """
+        busy = not self.left_to_unit
+        while busy:
+            self.problem, busy = self.attempt()
+            time.sleep(0.03 if busy else 0)
+
+    def attempt(self) -> tuple[str, bool]:
+        """Listen; why that failed, and whether the port may become free in time."""
         try:
             with self.opened() as listener:
                 self.serve(listener)
         except OSError as problem:
-            self.problem = os.strerror(problem.errno) if problem.errno else str(problem)
+            busy = problem.errno == errno.EADDRINUSE and time.time() < self.ending
+            return os.strerror(problem.errno) if problem.errno else str(problem), busy
+        return "", False
 
     def opened(self) -> socket.socket:
         """The listener; without an address it is on all of them, as Java's are, those of IPv6 too."""
@@ -150,5 +165,8 @@ class ProbeResult(threading.Thread):
 
 
 def main(question: dict[str, Any]) -> None:
-    """One line of JSON for `kcluster`."""
+    """One line of JSON for `kcluster`; the ports are free again when its connection is gone."""
+    with open("/proc/self/comm", "w") as name:
+        name.write(NAME)
+    ssh_session.end_with_it()
     print(json.dumps(network(question)))

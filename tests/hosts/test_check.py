@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet
 from tests.lab import faults
+from tests.lab.machine import run as shell
 
 _PYTHON = "$(readlink -f /usr/bin/python3)"
 
@@ -30,6 +31,7 @@ def test_bare_hosts_are_good_and_each_trouble_is_named(fleet: NewFleet) -> None:
         a_taken_port_names_the_program,
         a_unit_that_starts_keeps_its_port,
         a_partition_shows_in_the_matrix,
+        a_killed_check_holds_no_port,
         a_firewall_that_lets_ssh_through_alone_is_told,
         a_missing_mount_and_foreign_data_are_refused,
         names_are_looked_up_on_every_host,
@@ -84,6 +86,26 @@ def a_partition_shows_in_the_matrix(hosts: Fleet) -> None:
         ("port-matrix", "h2"): "ports 2181, 2888, 3888 and 9092 of h1 cannot be reached from h2: timed out",
     }
     faults.heal(first, second)
+
+
+def a_killed_check_holds_no_port(hosts: Fleet) -> None:
+    """It is killed in its second, longer try of a port that a firewall rejects, and run again at once."""
+    firewall = ("ip", "netns", "exec", hosts.lab.host("h1").cable.namespace, "nft")
+    rule = "type filter hook input priority 0; tcp dport 9092 reject with tcp reset;"
+    shell(*firewall, "-f", "-", input=f"table ip wall {{\nchain in {{ {rule} }}\n}}\n")
+    with hosts.process("check", "-i", str(hosts.inventory)) as check:
+        first = next(listeners(hosts))
+        assert next(each for each in listeners(hosts) if each != first)
+        check.kill()
+        check.communicate()
+    shell(*firewall, "delete", "table", "ip", "wall")
+
+
+def listeners(hosts: Fleet) -> Iterator[str]:
+    """The processes that listen on the port of h1's broker, one look after the other."""
+    for _ in range(200):
+        if found := hosts.lab.ssh("h1", "ss -Hltnp sport = :9092 | grep -o 'pid=[0-9]*' || true"):
+            yield found
 
 
 def a_firewall_that_lets_ssh_through_alone_is_told(hosts: Fleet) -> None:

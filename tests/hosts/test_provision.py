@@ -8,10 +8,14 @@ from typing import Any
 
 from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet
 from tests.hosts.under_load import under_load
+from tests.lab import faults
 
 TOPICS = """    kafka_topics: [{name: trucks_gps, partitions: 10, replication_factor: 3}]
 """
+DATA = "/var/lib/kafka"
 CONFIG = "cat /etc/kafka/server.properties"
+DISK_MB = 1300
+"""A new data directory needs 1 GiB."""
 STARTS = "systemctl show kafka zookeeper --property ActiveEnterTimestampMonotonic --value"
 
 
@@ -25,6 +29,13 @@ def provision(fleet: Fleet, *args: str) -> Any:
     return json.loads(fleet.run("provision", "-i", str(fleet.inventory), "--yes", "-o", "json", *args).stdout)
 
 
+def give_fresh_disks(fleet: Fleet, *paths: str) -> None:
+    """Mount a new ext4 at these paths of every host; each has its lost+found."""
+    for host in fleet.lab.hosts:
+        for path in paths:
+            faults.small_disk(host, path, DISK_MB)
+
+
 def changed(cluster: str, config: str) -> str:
     """The same cluster with one more broker setting."""
     return cluster.replace("kafka_config: {", f"kafka_config: {{{config}, ")
@@ -33,6 +44,7 @@ def changed(cluster: str, config: str) -> str:
 def test_from_bare_hosts_to_a_changed_cluster_and_nothing_is_lost(fleet: NewFleet) -> None:
     cluster = TRIO_ZK.replace("  children:", f"{TOPICS}  children:", 1)
     trio = fleet(3, cluster)
+    give_fresh_disks(trio, DATA, "/var/lib/zookeeper")
 
     first = provision(trio)
     assert first["holds"] is True
@@ -102,11 +114,28 @@ def _a_roll_that_cannot_be_safe_writes_nothing(trio: Fleet, cluster: str) -> Non
 
 def test_kraft_from_bare_hosts_and_again(fleet: NewFleet) -> None:
     trio = fleet(3, TRIO_KRAFT)
+    give_fresh_disks(trio, DATA, "/var/lib/kafka-controller")
     first = provision(trio)
     assert first["holds"] is True
     assert first["bootstrap"].count(":9092") == 3
     second = provision(trio)
     assert (second["changed"], second["restarted"], second["holds"]) == ([], [], True)
+    _a_disk_is_swapped_for_a_fresh_one(trio)
+
+
+def _a_disk_is_swapped_for_a_fresh_one(trio: Fleet) -> None:
+    host = trio.lab.host("h3")
+    trio.lab.ssh("h3", "systemctl stop kafka")
+    faults.lose_disk(host, DATA)
+    faults.small_disk(host, DATA, DISK_MB)
+    trio.lab.ssh("h3", f"touch {DATA}/lost+found/12")  # e2fsck found something
+    refused = trio.run("provision", "-i", str(trio.inventory), "--yes", check=False)
+    assert refused.returncode == 4
+    assert f"h3: {DATA} holds lost+found, and Kafka does not start with" in refused.stderr
+
+    trio.lab.ssh("h3", f"rm {DATA}/lost+found/12")
+    assert provision(trio)["holds"] is True
+    assert "lost+found" not in trio.lab.ssh("h3", f"ls {DATA}")
 
 
 def test_the_answer_no_and_no_answer_change_nothing(fleet: NewFleet) -> None:

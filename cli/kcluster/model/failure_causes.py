@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A known cause of a failed start."""
+    """A known cause of a failed start; in its texts `{0}` is the first group of the pattern."""
 
     pattern: str
     """A regular expression for the cause's line in the log."""
@@ -71,6 +71,12 @@ KNOWN = (
         "end that process on the host, then `kcluster start -i INV`",
     ),
     Cause(
+        r"Found directory (\S+), .* is not in the form of topic-partition",
+        "{0} is no partition, and Kafka starts with nothing else in its data directories",
+        "look what is in it, and move it away, then `kcluster up`",
+        "look what is in it, and move it away on the host, then `kcluster start -i INV`",
+    ),
+    Cause(
         r"InconsistentBrokerId|Configured broker\.id .* doesn't match|Stored node id",
         "its data belongs to a node with another id",
         "give it back the id it had, or `kcluster down --delete-data`",
@@ -106,9 +112,10 @@ KNOWN = (
 
 
 def cause_of(lines: Sequence[str]) -> tuple[Cause, str] | None:
-    """The first known cause in the log with its line; None when there is none."""
+    """The first known cause in the log, with what its line names, and the line; None when there is none."""
     for line in lines:
         for cause in KNOWN:
-            if re.search(cause.pattern, line):
-                return cause, line.strip()
+            if match := re.search(cause.pattern, line):
+                groups = match.groups()
+                return replace(cause, text=cause.text.format(*groups)) if groups else cause, line.strip()
     return None

@@ -22,7 +22,7 @@ def test_a_program_brings_the_library_that_its_script_imports_and_nothing_else()
     text = host_scripts.program("preflight_host", {})
     assert "def missing_mount" in text
     assert "class Work" not in text
-    assert host_scripts.program("preflight_network", {}).count("load(") == 2
+    assert host_scripts.program("hold_lock", {}).count("load(") == 2
 
 
 def test_a_question_is_data_whatever_stands_in_it() -> None:

@@ -20,6 +20,11 @@ from kcluster.model.failure_causes import cause_of
         ("Unrecognized VM option 'Nonsense'", "the JVM refuses an option"),
         ("java.net.BindException: Address already in use: Service 'sparkWorker' failed after 0 retries", "a port"),
         ("no ZooKeeper server serves: 10.0.0.1/2181", "it could not reach ZooKeeper"),
+        (
+            "org.apache.kafka.common.KafkaException: Found directory /var/lib/kafka/lost+found, 'lost+found' is not in "
+            "the form of topic-partition or topic-partition.uniqueId-delete (if marked for deletion).",
+            "/var/lib/kafka/lost+found is no partition",
+        ),
         ("ERROR All masters are unresponsive! Giving up. (org.apache.spark.deploy.worker.Worker)", "no Spark master"),
     ],
 )

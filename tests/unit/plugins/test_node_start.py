@@ -72,6 +72,20 @@ def test_what_a_process_starts_with_is_kept(start: Start, tmp_path: Path) -> Non
     assert (tmp_path / "run/kafka/release").read_text() == "kafka_2.13-3.9.2\n"
 
 
+def test_an_empty_lost_and_found_of_a_data_directory_is_removed(start: Start, tmp_path: Path) -> None:
+    fresh, mended, without = (tmp_path / name for name in ("1/kafka", "2/kafka", "3/kafka"))
+    for disk in (fresh, mended):
+        (disk / "lost+found").mkdir(parents=True)
+    (mended / "lost+found/#12").write_text("a partition's, perhaps")
+    config = tmp_path / "server.properties"
+    start()
+    config.write_text(f"a=1\nlog.dirs={fresh},{mended},{without}\nzookeeper.connect=a:2181,b:2181/lost\n")
+    start()
+    assert not (fresh / "lost+found").exists()
+    assert (mended / "lost+found/#12").exists()
+    assert not without.exists()
+
+
 def test_an_archive_is_made_by_the_first_run_and_used_by_the_next_ones(start: Start, cache: Path) -> None:
     first = start()
     assert first.startswith("-XX:ArchiveClassesAtExit=")

@@ -16,6 +16,8 @@ import pytest
 
 from kcluster.clients import host_scripts, ports
 from kcluster.facts.preflight import host_facts
+from tests.children import child
+from tests.lab.machine import wait_until
 
 NOTHING: dict[str, Any] = {
     "directories": [],
@@ -72,6 +74,19 @@ def test_a_directory_tells_its_disk_and_whose_data_it_holds(tmp_path: Path) -> N
     assert (told[later].exists, told[later].nearest, told[later].entries) == (False, str(tmp_path), ())
 
 
+def test_a_directory_tells_what_in_it_keeps_a_broker_from_starting(tmp_path: Path) -> None:
+    names = ["a-0", "a-1.0f-delete", "a.b-2.x-future", "a-3.x-stray", "__cluster_metadata-0", "remote-log-index-cache"]
+    for name in (*names, "lost+found", ".snapshot", "backup", "a-b"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "notes").write_text("a file is nothing to Kafka")
+    path = str(tmp_path)
+    empty = examined(directories=[path]).directories[path]
+    assert empty.no_partitions == (".snapshot", "a-b", "backup")  # an empty lost+found is removed at each start
+    (tmp_path / "lost+found" / "#12").write_text("")
+    full = examined(directories=[path]).directories[path]
+    assert full.no_partitions == (".snapshot", "a-b", "backup", "lost+found")
+
+
 @pytest.mark.parametrize("data", [True, False])
 def test_timing_the_disk_leaves_nothing_and_never_writes_beside_data(tmp_path: Path, data: bool) -> None:
     path = tmp_path / "log"
@@ -112,6 +127,38 @@ def test_doors_open_only_for_those_who_are_expected() -> None:
     assert told.knocks["name.invalid", 9092].startswith("does not resolve")
     assert told.own_names == {"127.0.0.1": ("127.0.0.1",), "name.invalid": ()}
     assert told.ended - told.begun < 9
+
+
+WAITING: dict[str, Any] = {"knock": [], "once": [], "own_names": [], "patience": 30.0}
+
+
+def test_a_listener_of_a_check_is_told_apart_from_other_programs_and_waited_for() -> None:
+    port = free_port()
+    door = {"port": port, "host": "127.0.0.1", "unit": "kafka.service", "expected": 9}
+    first = host_scripts.program("preflight_network", WAITING | {"open": [door]})
+    command = [sys.executable, "-IS", "-c", first]
+    with child(command, stdout=subprocess.DEVNULL) as other:
+        wait_until(lambda: ports.holder(port) is not None, 10, "the first check listens")
+        assert examined(ports=[port]).ports == {}
+        threading.Timer(0.3, other.kill).start()
+        told = network_of(port, patience=1.0)
+    assert (told.unopened, list(told.knocks.values())) == ({}, [""])
+
+
+def test_a_listener_ends_with_the_connection_that_asked_for_it(tmp_path: Path) -> None:
+    """A stand-in for sshd, and below it the shell that sudo would be."""
+    port = free_port()
+    door = {"port": port, "host": "127.0.0.1", "unit": "kafka.service", "expected": 1}
+    script = tmp_path / "script.py"
+    script.write_text(host_scripts.program("preflight_network", WAITING | {"open": [door]}))
+    sshd = tmp_path / "sshd-session"
+    sshd.symlink_to("/bin/sh")
+    command = [sshd, "-c", f"sh -c '{sys.executable} -IS {script}; true'; true"]
+    with child(command, stdout=subprocess.DEVNULL) as session:
+        wait_until(lambda: ports.holder(port) is not None, 10, "it listens")
+        session.kill()
+        session.wait()
+        wait_until(lambda: ports.holder(port) is None, 5, "nothing listens any more")
 
 
 @pytest.fixture

@@ -107,7 +107,8 @@ _EXPLANATIONS = (
         "count too: each segment has several files.",
         "The first full disk is a broker less; with the same sizes everywhere the others follow within minutes.",
         "Make room (du -xsh PATH/*), shorten retention (kcluster topic alter TOPIC retention.bytes=...), or give it "
-        "a larger disk. At least 1 GiB is needed to begin; below 10 % free is a warning.",
+        "a larger disk. A new directory needs 1 GiB; with data in it, less than that is a warning, and so is less than "
+        "10 % in any directory.",
     ),
     CheckExplanation(
         "disk-filesystem",
@@ -179,8 +180,10 @@ _EXPLANATIONS = (
         "cluster, another program, or a disk from another host. The same holds for brokers' data beside an empty "
         "ZooKeeper.",
         "Kafka may take foreign partitions for its own, or refuse to start; a fresh ZooKeeper gives the cluster a "
-        "new id, and the old brokers refuse it.",
-        "Look at it (ls -la PATH). When it is not needed: mv PATH PATH.old. kcluster never deletes data to go on.",
+        "new id, and the old brokers refuse it. With any directory in it that is no partition a broker does not start; "
+        "an empty lost+found is removed at each start.",
+        "Look at it (ls -la PATH). When it is not needed: mv PATH PATH.old, or only what is named. kcluster never "
+        "deletes data to go on.",
     ),
     CheckExplanation(
         "port-taken",

@@ -15,6 +15,7 @@ from kcluster.model.ensemble import Server
 from kcluster.model.node import Kind
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.spark_cluster import SparkDaemon
+from kcluster.results import enumerated
 
 if TYPE_CHECKING:
     from kcluster.facts.preflight.host_facts import DirectoryFacts, HostFacts, LogDiskFacts
@@ -71,17 +72,17 @@ def mount(name: str, path: str, found: DirectoryFacts) -> CheckResult:
 
 
 def space(name: str, path: str, found: DirectoryFacts) -> CheckResult:
-    """The disk has room, for bytes and for files."""
+    """The disk has room, for bytes and for files; a node that has data already may start again with less."""
     told = f"{path}: {amount(found.free)} of {amount(found.total)} free on {found.mount}"
     fix = f"make room or give it a larger disk: du -xsh {found.mount.rstrip('/')}/*"
-    if found.free < LEAST:
+    if found.free < LEAST and not (found.free and _data(found)):
         return CheckResult("disk-space", CheckSeverity.ERROR, name, told, "at least 1 GiB", fix)
     if found.inodes and not found.free_inodes:
         return CheckResult(
             "disk-space", CheckSeverity.ERROR, name, f"{path}: no inodes free on {found.mount}", "inodes", fix
         )
-    if found.free < LOW * found.total:
-        return CheckResult("disk-space", CheckSeverity.WARNING, name, told, "10 % free", fix)
+    if found.free < max(LEAST, LOW * found.total):
+        return CheckResult("disk-space", CheckSeverity.WARNING, name, told, "10 % and 1 GiB free", fix)
     return CheckResult("disk-space", CheckSeverity.OK, name, told)
 
 
@@ -191,6 +192,8 @@ def _contents(
     yield from _identity(node, path, found, usual)
     if not found.meta and _data(found):
         yield _older(name, path, f"holds {_shown(found)} and no meta.properties")
+    elif isinstance(node, Broker) and found.no_partitions:
+        yield _no_partitions(name, path, found)
     elif isinstance(node, Broker) and orphan:
         yield _older(name, path, "holds a broker's data, and the metadata quorum has no data")
     else:
@@ -235,6 +238,13 @@ def _older(name: str, path: str, what: str) -> CheckResult:
     return CheckResult(
         "older-data", CheckSeverity.ERROR, name, f"{path} {what}", "an empty directory, or our data", fix
     )
+
+
+def _no_partitions(name: str, path: str, found: DirectoryFacts) -> CheckResult:
+    names = enumerated(found.no_partitions)
+    told = f"{path} holds {names}, and Kafka does not start with a directory that is no partition"
+    fix = f"look what is in it; when it is not needed: mv {path}/{found.no_partitions[0]} /var/tmp"
+    return CheckResult("older-data", CheckSeverity.ERROR, name, told, "partitions only", fix)
 
 
 def _shown(found: DirectoryFacts) -> str:

@@ -33,6 +33,8 @@ class DirectoryFacts:
     free_inodes: int = 1_000_000
     inodes: int = 2_000_000
     entries: tuple[str, ...] = ()
+    no_partitions: tuple[str, ...] = ()
+    """The directories among the entries with which no broker starts."""
     meta: Mapping[str, str] = field(default_factory=dict)
     """What `meta.properties` in it says."""
     myid: str = ""
@@ -128,7 +130,7 @@ def host(told: Mapping[str, Any]) -> HostFacts:
         swaps=tuple(told["swaps"]),
         huge_pages=next(iter(told["huge_pages"]), ""),
         directories={
-            path: DirectoryFacts(**{**found, "entries": tuple(found["entries"])})
+            path: DirectoryFacts(**{**found, **{key: tuple(found[key]) for key in ("entries", "no_partitions")}})
             for path, found in told["directories"].items()
         },
         journals={

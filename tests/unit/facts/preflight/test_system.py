@@ -144,6 +144,8 @@ def test_strict_makes_a_warning_a_no(cluster: Cluster) -> None:
         ("disk-space", {"free": GIB - 1, "total": 5 * GIB}, "error"),
         ("disk-space", {"free": 10 * GIB, "total": 100 * GIB}, "ok"),
         ("disk-space", {"free": 10 * GIB - 1, "total": 100 * GIB}, "warning"),
+        ("disk-space", {"free": GIB - 1, "total": 5 * GIB, "entries": ("orders-0",)}, "warning"),  # it starts again
+        ("disk-space", {"free": 0, "total": 5 * GIB, "entries": ("orders-0",)}, "error"),
         ("disk-space", {"free_inodes": 0}, "error"),
         ("disk-space", {"free_inodes": 0, "inodes": 0}, "ok"),  # btrfs counts none
         ("disk-filesystem", {"filesystem": "nfs4"}, "warning"),
@@ -154,6 +156,8 @@ def test_strict_makes_a_warning_a_no(cluster: Cluster) -> None:
         ("disk-owner", {"entries": ("orders-0",), "owner": 1000}, "error"),
         ("disk-owner", {"entries": ("lost+found",), "owner": 0}, "ok"),
         ("older-data", {"entries": ("orders-0",)}, "error"),
+        ("older-data", {"entries": ("lost+found",), "no_partitions": ("lost+found",)}, "error"),
+        ("older-data", {"entries": ("meta.properties", "old"), "meta": {"a": "b"}, "no_partitions": ("old",)}, "error"),
         ("older-data", {"entries": ("lost+found", ".lock", "recovery-point-offset-checkpoint")}, "ok"),
     ],
 )

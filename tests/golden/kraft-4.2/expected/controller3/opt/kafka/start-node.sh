@@ -11,6 +11,18 @@ prepare() {
     link=${2%/bin/*}
     shift 2
 
+    # A broker starts with no directory in log.dirs that is not a partition. A new ext4 has lost+found, and e2fsck makes it
+    # again whenever it is missing. It goes only when it is empty; nothing is lost, because e2fsck needs none to be there.
+    dirs=
+    while IFS='=' read -r key value; do
+        [ "$key" != log.dirs ] || dirs=$value
+    done <"$1"
+    IFS=,
+    for folder in $dirs; do
+        [ ! -d "$folder/lost+found" ] || rmdir "$folder/lost+found"
+    done
+    unset IFS
+
     # The Java that the launch script finds.
     java=${JAVA_HOME:+$JAVA_HOME/bin/java}
     IFS=:
