@@ -15,6 +15,7 @@ from kcluster.model.ensemble import Server
 from kcluster.model.node import Kind
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.spark_cluster import SparkDaemon
+from kcluster.results import few
 
 if TYPE_CHECKING:
     from kcluster.facts.preflight.host_facts import DirectoryFacts, HostFacts, LogDiskFacts
@@ -239,5 +240,4 @@ def _older(name: str, path: str, what: str) -> CheckResult:
 
 def _shown(found: DirectoryFacts) -> str:
     """The first things in a directory."""
-    entries = sorted(_data(found))
-    return ", ".join(entries[:3]) + (f" and {len(entries) - 3} more" if len(entries) > 3 else "")
+    return few(sorted(_data(found)))
