@@ -73,6 +73,9 @@ class LazyCommands(TyperGroup):
 
         try:
             value = super().invoke(ctx)
+        except KclusterError as problem:
+            show.failure(problem, ctx.meta.get(show.OutputFormat, show.OutputFormat.TABLE))
+            raise  # main reports it on stderr
         except KeyboardInterrupt:
             show.progress("interrupted")
             raise  # Typer makes exit code 130 of it

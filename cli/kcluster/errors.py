@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import ClassVar
 
@@ -29,11 +30,15 @@ class KclusterError(Exception):
 
     exit_code: ClassVar[ExitCode] = ExitCode.BUG
 
-    def __init__(self, message: str, *, details: str = "", resolution: str = "") -> None:
+    def __init__(
+        self, message: str, *, details: str = "", resolution: str = "", lists: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.details = details
         self.resolution = resolution
+        self.lists = lists or {}
+        """What `details` names the first of, complete, by what it is about: `--output json` shows it."""
 
 
 class UsageError(KclusterError):

@@ -21,6 +21,17 @@ def enumerated(words: Iterable[str], conjunction: str = "and") -> str:
     return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 
+_SHOWN = 5
+"""How many of many things a line names."""
+
+
+def few(words: Iterable[str], separator: str = ", ") -> str:
+    """The first of many words, and how many more there are: "a, b, c, d, e and 213 more"."""
+    listed = list(words)
+    more = len(listed) - _SHOWN
+    return separator.join(listed[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
 class Tone(StrEnum):
     """The meaning of a cell, which `show` colours on a terminal."""
 
@@ -91,6 +102,8 @@ class Check:
     subject: str = ""
     warning: bool = False
     """Whether it passed but needs attention soon."""
+    items: tuple[str, ...] = ()
+    """All that `detail` names the first of."""
 
 
 @dataclass(frozen=True)

@@ -148,10 +148,11 @@ def while_it_has_not_caught_up_no_other_may_stop(trio: Fleet, done: str, broken:
 
 
 def one_host_less_is_safe_and_two_are_not(trio: Fleet) -> None:
-    assert (
-        "stop refused: partitions would fall below min.insync.replicas"
-        in kcluster(trio, "stop", "h1", "h2", "--yes", code=4).stderr
-    )
+    refused = kcluster(trio, "stop", "h1", "h2", "--yes", "-o", "json", code=4)
+    assert "stop refused: partitions would fall below min.insync.replicas" in refused.stderr
+    lists = json.loads(refused.stdout)["error"]["lists"]
+    together = next(partitions for text, partitions in lists.items() if "broker-1 and broker-2 together" in text)
+    assert f", load-1 and {len(together) - 5} more ({len(together)}; all of them: -o json)" in refused.stderr, together
     kcluster(trio, "stop", "h1", "--yes")
     assert "zookeeper-1 does not serve" in kcluster(trio, "stop", "h2", "--yes", "--gate-timeout", "2", code=4).stderr
 

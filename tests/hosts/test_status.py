@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from kcluster.errors import ExitCode
-from tests.hosts.fleet import Fleet
+from tests.hosts.fleet import TRIO_KRAFT, Fleet, NewFleet
 from tests.lab import faults
 
 
@@ -45,3 +45,47 @@ def test_each_node_is_a_row_whatever_became_of_it(living: Fleet) -> None:
     assert "  try: " in done.stdout
 
     living.run("health", "-i", str(living.inventory), "--wait", "120s")
+
+
+def stop_process(fleet: Fleet, *nodes: tuple[str, str]) -> None:
+    """SIGSTOP for the process of each unit: it has its sockets, and does nothing any more."""
+    for host, unit in nodes:
+        fleet.lab.ssh(host, f"systemctl kill --signal=STOP {unit}")
+
+
+def continue_process(fleet: Fleet, *nodes: tuple[str, str]) -> None:
+    for host, unit in nodes:
+        fleet.lab.ssh(host, f"systemctl kill --signal=CONT {unit}")
+
+
+def test_a_process_that_served_and_hangs_does_not_answer(living: Fleet) -> None:
+    frozen = (("h2", "kafka"), ("h3", "zookeeper"))
+    stop_process(living, *frozen)
+    done = living.run("status", "-i", str(living.inventory), check=False)
+    continue_process(living, *frozen)
+    for host in ("h2", "h3"):
+        living.lab.ssh(host, "systemctl stop zookeeper")
+    lonely = nodes(living, ExitCode.NO)
+    for host in ("h2", "h3"):
+        living.lab.ssh(host, "systemctl start zookeeper")
+    assert done.returncode == ExitCode.NO
+    rows = {line.split()[0]: line for line in done.stdout.splitlines()}
+    for name in ("broker-2", "zookeeper-3"):
+        assert "not answering" in rows[name]
+        assert "listens and does not answer at 10." in rows[name]
+    assert "not answering" not in rows["broker-1"]
+    assert f"see why a node fails: kcluster logs -i {living.inventory}" in done.stdout
+    assert (lonely["zookeeper-1"]["state"], lonely["zookeeper-1"]["role"]) == ("not serving", "no quorum")
+    living.run("health", "-i", str(living.inventory), "--wait", "120s")
+
+
+def test_a_broker_that_waits_for_controllers_starts_and_a_controller_that_hangs_does_not(running: NewFleet) -> None:
+    fleet = running(3, TRIO_KRAFT)
+    for host in ("h1", "h2"):
+        fleet.lab.ssh(host, "systemctl stop kafka-controller")
+    stop_process(fleet, ("h3", "kafka-controller"))
+    fleet.lab.ssh("h1", "systemctl kill --signal=KILL kafka && systemctl restart kafka")
+    found = nodes(fleet, ExitCode.NO)
+    text = fleet.run("status", "-i", str(fleet.inventory), check=False).stdout
+    assert (found["broker-1"]["state"], found["controller-3003"]["state"]) == ("starting", "not answering"), text
+    assert f"wait for starting nodes: kcluster health --wait 120s -i {fleet.inventory}" in text

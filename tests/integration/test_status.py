@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections import Counter
+
+from kcluster.errors import ExitCode
 
 
 def test_every_node_is_shown_with_its_process_and_its_role(live):
@@ -24,3 +28,20 @@ def test_a_kraft_cluster_shows_the_leader_of_its_quorum(kraft):
 
 def test_the_table_ends_with_one_line_that_says_it_all(live):
     assert "6 of 6 nodes running" in live.run("status", "-n", live.name).stdout.splitlines()[-1]
+
+
+def test_a_process_that_served_and_hangs_does_not_answer(live):
+    nodes = json.loads(live.run("status", "-n", live.name, "-o", "json").stdout)["nodes"]
+    frozen = [node["pid"] for node in nodes if node["node"] in ("broker-2", "zookeeper-2")]
+    for pid in frozen:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        done = live.run("status", "-n", live.name, check=False)
+    finally:
+        for pid in frozen:
+            os.kill(pid, signal.SIGCONT)
+    assert done.returncode == ExitCode.NO
+    rows = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert all("listens and does not answer at 127.0.0.1:" in rows[name] for name in ("broker-2", "zookeeper-2"))
+    assert f"see why a node fails: kcluster logs -n {live.name}" in done.stdout
+    live.run("health", "-n", live.name, "--wait", "60s")

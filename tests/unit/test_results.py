@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcluster.results import counted, enumerated
+from kcluster.results import counted, enumerated, few
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,9 @@ def test_a_number_and_its_noun_agree(number: int, noun: str, plural: str, text: 
 def test_words_become_one_phrase() -> None:
     assert [enumerated(words) for words in ("", "a", "ab", "abc")] == ["", "a", "a and b", "a, b and c"]
     assert enumerated(["0", "1", "all"], "or") == "0, 1 or all"
+
+
+def test_of_many_words_the_first_are_named_and_the_others_counted() -> None:
+    assert [few("abcdef"[:number]) for number in (0, 1, 5)] == ["", "a", "a, b, c, d, e"]
+    assert few(iter("abcdefg")) == "a, b, c, d, e and 2 more"
+    assert few("abcdef", "; ") == "a; b; c; d; e and 1 more"

@@ -86,3 +86,33 @@ def test_a_suggested_command_names_the_inventory_that_was_given(capsys: pytest.C
     said = capsys.readouterr().err
     assert "try: kcluster health -i 'inventories/my cluster'\n" in said
     assert "try: kcluster health -i INV\n" in said
+
+
+def test_an_error_is_data_where_data_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    refused = UsageError("no", details="a and 1 more", resolution="kcluster health -i INV", lists={"why": ("a", "b")})
+    show.inventory_is(Path('inventories/"mine"'))
+    show.failure(refused, show.OutputFormat.TABLE)
+    assert capsys.readouterr().out == ""
+    expected = {
+        "message": "no",
+        "details": "a and 1 more",
+        "resolution": "kcluster health -i 'inventories/\"mine\"'",
+        "exit_code": 2,
+        "lists": {"why": ["a", "b"]},
+    }
+    show.failure(refused, show.OutputFormat.JSON)
+    assert json.loads(capsys.readouterr().out) == {"error": expected}
+    show.failure(refused, show.OutputFormat.YAML)
+    assert yaml.safe_load(capsys.readouterr().out) == {"error": expected}
+    show.inventory_is(None)
+
+
+def test_an_error_about_many_hosts_still_shows_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    hosts = "\n".join(f"h{number} has no python3" for number in range(218))
+    show.error(UsageError("hosts cannot be asked", details=hosts, resolution="install it"))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-3:] == [
+        "  h39 has no python3",
+        "  and 178 more lines (all of them: -o json)",
+        "  try: install it",
+    ]

@@ -20,7 +20,7 @@ LIBRARY = "ansible_collections.kcluster.kafka.plugins.module_utils"
 
 _HERE = "kcluster_host_library"
 """Its name in this process, where Ansible may have the real one."""
-_IMPORTED = re.compile(rf"^from {re.escape(LIBRARY)}(?:\.(\w+))? import ([\w, ]+)", re.MULTILINE)
+_IMPORTED = re.compile(rf"^from {re.escape(LIBRARY)}(?:\.(\w+))? import (\([^)]+\)|[\w, ]+)", re.MULTILINE)
 _PRELUDE = f"""import json, sys
 if sys.version_info < (3, 8):
     sys.exit("Python %d.%d.%d is too old: 3.8 or newer is needed" % sys.version_info[:3])
@@ -68,4 +68,4 @@ def _sources(script: str) -> tuple[tuple[str, str], ...]:
 def _imported(source: str) -> list[str]:
     """The library modules that a source imports."""
     lines = _IMPORTED.findall(source)
-    return [name.strip() for module, names in lines for name in ([module] if module else names.split(","))]
+    return [name for module, names in lines for name in ([module] if module else re.findall(r"\w+", names))]

@@ -7,21 +7,35 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 
 from kcluster.errors import KclusterError, RefusedError, UnreachableError
+
+NO_QUORUM = "no quorum"
+"""The role of a server that answers and does not serve."""
 
 _AT_ONCE = 16
 _NOT_SERVING = "This ZooKeeper instance is not currently serving requests"
 _NOT_ALLOWED = "is not in the whitelist"
 
 
-def mode(host: str, port: int, *, within: float = 4.0) -> str:
-    """What the server is in its ensemble: leader, follower, standalone, ...; empty while it does not serve."""
-    with suppress(KclusterError):
+class NoQuorumError(RefusedError):
+    """A server answers and does not serve: it has no leader."""
+
+
+def role(host: str, port: int, *, within: float = 4.0) -> str:
+    """What the server is in its ensemble: leader, follower, standalone, ..., NO_QUORUM; empty without an answer."""
+    try:
         told = re.search(r"^Mode: (\S+)", ask(host, port, "srvr", within=within), re.MULTILINE)
-        return told[1] if told else ""
-    return ""
+    except NoQuorumError:
+        return NO_QUORUM
+    except KclusterError:
+        return ""
+    return told[1] if told else ""
+
+
+def mode(host: str, port: int) -> str:
+    """The role of a server that serves; empty while it does not."""
+    return role(host, port).replace(NO_QUORUM, "")
 
 
 def monitor(host: str, port: int, *, within: float = 2.0) -> dict[str, str]:
@@ -77,7 +91,7 @@ def _served(answer: str, server: str, word: str) -> str:
             resolution=f"add {word} to 4lw.commands.whitelist and restart it",
         )
     if _NOT_SERVING in answer:
-        raise RefusedError(f"{server} runs but does not serve: the ensemble has no quorum")
+        raise NoQuorumError(f"{server} runs but does not serve: the ensemble has no quorum")
     if not answer:
         raise UnreachableError(f"{server}: the connection was closed without an answer")
     return answer

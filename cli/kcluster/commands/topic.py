@@ -78,6 +78,10 @@ def describe(
     under_min_isr: Annotated[
         bool, typer.Option("--under-min-isr", help="Only partitions below min.insync.replicas, which refuse acks=all.")
     ] = False,
+    at_min_isr: Annotated[
+        bool,
+        typer.Option("--at-min-isr", help="Only partitions that refuse acks=all as soon as one more replica is lost."),
+    ] = False,
     internal: Internal = False,
     inventory: Inventory = None,
     name: Name = None,
@@ -95,6 +99,7 @@ def describe(
         operation.TopicFault.UNDER_REPLICATED: under_replicated,
         operation.TopicFault.OFFLINE: offline,
         operation.TopicFault.UNDER_MIN_ISR: under_min_isr,
+        operation.TopicFault.AT_MIN_ISR: at_min_isr,
     }
     only = [fault for fault, given in filters.items() if given]
     kafka = Target(inventory, name, bootstrap, client_config).kafka

@@ -23,7 +23,7 @@ only an open port is known."""
 
 
 def roles(cluster: Cluster, nodes: Collection[Node]) -> dict[str, str]:
-    """The role of each of these nodes that serves, by name; empty for a node without a special role."""
+    """The role of each of these nodes that answers, by name; empty for a node without a special role."""
     if not nodes:
         return {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -48,7 +48,7 @@ def _ask(node: Node) -> Answer | None:
     host, port = address_of(node)
     try:
         if isinstance(node, Server):
-            return zookeeper.mode(host, port) or None
+            return zookeeper.role(host, port) or None
         if isinstance(node, Controller):
             return wire.quorum(host, port)
         assert isinstance(node, Broker)

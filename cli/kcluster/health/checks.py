@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kcluster.errors import KclusterError
-from kcluster.results import Check, counted
+from kcluster.results import Check, counted, few
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka.topics import Partition, TopicState
     from kcluster.clients.wire import QuorumState
     from kcluster.health.cluster_facts import ClusterFacts, Endpoint
 
-NAMED = 5
-"""How many culprits are named; the others are counted."""
 LAG_ALLOWED_MS = 5000
 """How long a voter may be behind the leader: ten times the beat with which an idle leader writes."""
 
@@ -101,7 +99,9 @@ def brokers_registered(facts: ClusterFacts) -> Check:
     faults += [f"{node} knows {few(f'broker-{one}' for one in sorted(known))}" for node, known in others.items()]
     detail = f"{len(wanted & there)} of {len(wanted)}"
     subject = few([*(f"broker-{broker}" for broker in sorted(wanted ^ there)), *others])
-    return Check("brokers registered", not faults, "; ".join([detail, *faults[:NAMED]]), subject)
+    return Check(
+        "brokers registered", not faults, "; ".join([detail, *([few(faults, "; ")] if faults else [])]), subject
+    )
 
 
 def controller(facts: ClusterFacts) -> Check:
@@ -125,17 +125,21 @@ def controller(facts: ClusterFacts) -> Check:
 
 def offline(facts: ClusterFacts) -> Check:
     """Every partition has a leader."""
-    return _no_partition("offline partitions", facts, lambda topic, part: part.leader is None)
+    return _no_partition("offline partitions", "--offline", facts, lambda topic, part: part.leader is None)
 
 
 def under_replicated(facts: ClusterFacts) -> Check:
     """Every replica is in sync."""
-    return _no_partition("under-replicated partitions", facts, lambda topic, part: part.under_replicated)
+    return _no_partition(
+        "under-replicated partitions", "--under-replicated", facts, lambda topic, part: part.under_replicated
+    )
 
 
 def under_min_isr(facts: ClusterFacts) -> Check:
     """Every partition takes writes with acks=all."""
-    return _no_partition("under-min-ISR partitions", facts, lambda topic, part: topic.under_min_isr(part))
+    return _no_partition(
+        "under-min-ISR partitions", "--under-min-isr", facts, lambda topic, part: topic.under_min_isr(part)
+    )
 
 
 def advertised(facts: ClusterFacts) -> Check:
@@ -157,13 +161,6 @@ def cluster_id(facts: ClusterFacts) -> Check:
         return Check("cluster id", True, f"{one} on {len(nodes)} of {len(nodes)} that answer")
     views = [f"{one} on {few(nodes)}" for one, nodes in sorted(ids.items(), key=lambda pair: -len(pair[1]))]
     return Check("cluster id", False, f"expected one, observed {len(ids)}{': ' + '; '.join(views) if views else ''}")
-
-
-def few(words: Iterable[str]) -> str:
-    """The first of many, and how many more, as a detail tells them."""
-    listed = list(words)
-    rest = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-    return ", ".join(listed[:NAMED]) + rest
 
 
 def _all_answer(name: str, answers: Iterable[tuple[Endpoint, str]]) -> Check:
@@ -195,15 +192,18 @@ def _quorum_controller(state: QuorumState | KclusterError) -> Check:
     return Check("controller", state.leader >= 0, "one, the leader of the quorum", f"controller-{state.leader}")
 
 
-def _no_partition(name: str, facts: ClusterFacts, bad: Callable[[TopicState, Partition], bool]) -> Check:
+def _no_partition(name: str, option: str, facts: ClusterFacts, bad: Callable[[TopicState, Partition], bool]) -> Check:
+    """No partition is bad; `option` is that of `kcluster topic describe` which shows all that are."""
     if isinstance(facts.topics, KclusterError):
         return Check(name, False, f"unknown: {facts.topics.message}")
     total = sum(len(topic.partitions) for topic in facts.topics)
     found = [(topic, part) for topic in facts.topics for part in topic.partitions if bad(topic, part)]
-    words = [f"{topic.name}-{part.id}{_without(part)}" for topic, part in found]
-    detail = f"{len(found)} of {total}" + (f": {few(words)}" if found else "")
+    words = tuple(f"{topic.name}-{part.id}{_without(part)}" for topic, part in found)
+    shown = few(words)
+    detail = f"{len(found)} of {total}" + (f": {shown}" if found else "")
+    detail += f" (all: kcluster topic describe {option})" if shown != ", ".join(words) else ""
     missing = sorted({broker for _, part in found for broker in set(part.replicas) - set(part.isr)})
-    return Check(name, not found, detail, few(f"broker-{broker}" for broker in missing))
+    return Check(name, not found, detail, few(f"broker-{broker}" for broker in missing), items=words)
 
 
 def _without(part: Partition) -> str:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from kcluster.errors import KclusterError
 from kcluster.facts import spark_masters
-from kcluster.health.checks import NAMED, few
 from kcluster.model.cluster import Cluster
 from kcluster.model.node import Node
 from kcluster.model.observed import ObservedHost, ObservedNode, ObservedUnit
 from kcluster.model.spark_cluster import SparkCluster, SparkMaster
-from kcluster.results import Check, counted
+from kcluster.results import Check, counted, few
 
 LITTLE_ROOM, NO_ROOM = 0.10, 0.02
 """The free parts of a disk below which it is worth a warning, and below which the broker is about to die."""
@@ -56,7 +55,7 @@ def spark_check(engine: SparkCluster) -> Check:
     if faults := spark_masters.missing(engine, engine.nodes):
         said = {word for fault in faults for word in str(fault).split()}
         subject = few(node.name for node in engine.nodes if node.name in said)
-        return Check("Spark serves", False, "; ".join(map(str, faults[:NAMED])), subject)
+        return Check("Spark serves", False, few(map(str, faults), "; "), subject)
     return Check("Spark serves", True, f"leads {counted(len(engine.workers), 'worker')}", spark_masters.leader(engine))
 
 

@@ -10,6 +10,7 @@ from kcluster.inventory.levels import Data, Level, Tree
 from kcluster.inventory.schema import GROUPS, PREFIXES, VARIABLES, VariableType
 from kcluster.model.finding import Finding, Location, some, warning
 from kcluster.model.suggestions import meant
+from kcluster.results import few
 
 _IDS = {"zookeeper_id": "zookeeper", "kafka_broker_id": "kafka_broker", "kafka_controller_id": "kafka_controller"}
 _NOT_SHOWN = (VariableType.TOPICS, VariableType.TEXTS, VariableType.PROPERTIES, VariableType.SECRET)
@@ -37,11 +38,11 @@ def set_on_some_hosts(variable: str, hosts: Sequence[str], others: Sequence[str]
 
 def differing_values(variable: str, by_host: Mapping[str, Any], hosts: Sequence[str]) -> Finding:
     """The finding for a cluster-wide variable with different values on these hosts."""
-    shown = ", ".join(f"{values.shown(by_host[host])} on {host}" for host in hosts[:3])
+    shown = few(f"{values.shown(by_host[host])} on {host}" for host in hosts)
     hidden = VARIABLES[variable].type in _NOT_SHOWN
     return Finding(
         f"{variable} must be the same for the whole cluster"
-        + (f"; it differs on {', '.join(hosts[:3])}" if hidden else f": {shown}"),
+        + (f"; it differs on {few(hosts)}" if hidden else f": {shown}"),
         "set it once, in group_vars/all",
         Location(hosts[-1], variable),
     )

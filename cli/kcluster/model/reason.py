@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-_SHOWN = 4
-"""How many partitions fit into a line."""
+from kcluster.results import few
+
+_SHOWN_REASONS = 10
 
 
 @dataclass(frozen=True)
@@ -17,15 +19,37 @@ class Reason:
     """The partitions it is about: "orders-3"."""
     remedy: str = ""
     """What to do where waiting does not help."""
+    listing: str = ""
+    """The command that shows all of the partitions."""
 
     def __str__(self) -> str:
         """One line, with the first partitions."""
-        if not self.partitions:
-            return self.text
-        more = len(self.partitions) - _SHOWN
-        return f"{self.text}: {', '.join(self.partitions[:_SHOWN])}{f' and {more} more' if more > 0 else ''}"
+        return f"{self.text}: {few(self.partitions)}" if self.partitions else self.text
 
     @property
-    def full(self) -> str:
-        """One line, with every partition."""
-        return f"{self.text}: {', '.join(self.partitions)}" if self.partitions else self.text
+    def detail(self) -> str:
+        """The same line; where partitions are missing in it, it says how many there are and where all of them are."""
+        if few(self.partitions) == ", ".join(self.partitions):
+            return str(self)
+        return f"{self} ({len(self.partitions)}; all of them: {f'{self.listing}, or ' if self.listing else ''}-o json)"
+
+
+def joined(reasons: Iterable[Reason]) -> list[Reason]:
+    """One reason for those of several nodes that differ in their partitions only."""
+    by_text: dict[str, Reason] = {}
+    for reason in reasons:
+        known = by_text.get(reason.text, reason)
+        by_text[reason.text] = replace(known, partitions=tuple(sorted({*known.partitions, *reason.partitions})))
+    return list(by_text.values())
+
+
+def details(reasons: Iterable[Reason]) -> list[str]:
+    """The first reasons, a line each, and how many more there are."""
+    lines = [reason.detail for reason in joined(reasons)]
+    more = len(lines) - _SHOWN_REASONS
+    return [*lines[:_SHOWN_REASONS], *([f"and {more} more reasons (all of them: -o json)"] if more > 0 else [])]
+
+
+def lists(reasons: Iterable[Reason]) -> dict[str, tuple[str, ...]]:
+    """Every reason with all of its partitions, for machines."""
+    return {reason.text: reason.partitions for reason in joined(reasons)}

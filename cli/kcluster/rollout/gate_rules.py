@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kcluster.errors import KclusterError
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.reason import Reason
+from kcluster.results import few
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka.topics import Partition, TopicState
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from kcluster.model.quorum import Quorum
 
 _NO_SPARE_REPLICA = "partitions without a spare replica (replicas <= min.insync.replicas)"
+_NO_REPLICA_TO_LOSE = "kcluster topic describe -i INV --at-min-isr --under-min-isr"
 _ONE_BY_ONE = "stop one broker at a time, and start it again before the next"
 
 
@@ -124,7 +126,7 @@ def brokers_missing(stopping: Collection[int], views: Mapping[int, ClusterView |
         if not isinstance(view, ClusterView):
             yield Reason(f"broker-{number} does not answer ({view.message})")
         elif unaware := [f"broker-{known.broker}" for known in available if number not in known.brokers]:
-            yield Reason(f"broker-{number} is not registered according to {', '.join(unaware)}")
+            yield Reason(f"broker-{number} is not registered according to {few(unaware)}")
     if not available:
         yield Reason("no broker answers, so the state of the partitions is unknown")
 
@@ -144,7 +146,7 @@ def too_few_replicas(
     return [
         reason
         for reason in (
-            Reason(_NO_SPARE_REPLICA, single, "give these topics more replicas"),
+            Reason(_NO_SPARE_REPLICA, single, "give these topics more replicas", _NO_REPLICA_TO_LOSE),
             Reason(f"{names} together hold too many replicas of these partitions", together, _ONE_BY_ONE),
         )
         if reason.partitions
@@ -171,7 +173,8 @@ def isr_at_risk(
         return _left(part.isr, stopping) < (min(needed, possible) if unsafe_partitions else needed)
 
     if risky := _partitions(views, stopping, short):
-        yield Reason("in-sync replicas would fall below min.insync.replicas", risky)
+        text = "in-sync replicas would fall below min.insync.replicas"
+        yield Reason(text, risky, listing=_NO_REPLICA_TO_LOSE if len(stopping) == 1 else "")
 
 
 def not_back(broker: int, own: ClusterView | KclusterError, others: Sequence[ClusterView]) -> Iterator[Reason]:
@@ -180,11 +183,13 @@ def not_back(broker: int, own: ClusterView | KclusterError, others: Sequence[Clu
         yield Reason(f"broker-{broker} does not answer yet")
         return
     if unaware := [f"broker-{view.broker}" for view in (own, *others) if broker not in view.brokers]:
-        yield Reason(f"broker-{broker} is not registered yet according to {', '.join(unaware)}")
+        yield Reason(f"broker-{broker} is not registered yet according to {few(unaware)}")
     if behind := tuple(sorted({name for view in (own, *others) for name in _behind(broker, view)})):
-        yield Reason(f"broker-{broker} has not caught up with these partitions", behind)
+        text = f"broker-{broker} has not caught up with these partitions"
+        yield Reason(text, behind, listing="kcluster topic describe -i INV --under-replicated")
     if leaderless := tuple(sorted({name for view in (own, *others) for name in _leaderless(broker, view)})):
-        yield Reason(f"partitions of broker-{broker} have no leader yet", leaderless)
+        text = f"partitions of broker-{broker} have no leader yet"
+        yield Reason(text, leaderless, listing="kcluster topic describe -i INV --offline")
     known = set(_partitions_on(own, {broker}))
     if unknown := tuple(sorted({name for view in others for name in _partitions_on(view, {broker})} - known)):
         yield Reason(f"broker-{broker} does not know these partitions of its own yet", unknown)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kcluster.errors import ApplyError, KclusterError, RefusedError
+from kcluster.model import reason
 from kcluster.model.finding import some
 from kcluster.model.node import Node
-from kcluster.results import Block, Cell, Grid, Progress, Result, Tone, counted
+from kcluster.results import Block, Cell, Grid, Progress, Result, Tone, counted, few
 from kcluster.rollout import diagnosis, order
 from kcluster.rollout.diagnosis import LockLostError, StartMark
 from kcluster.rollout.gates import Gates, wait
@@ -82,10 +83,10 @@ class _Roll:
 
     @property
     def state(self) -> str:
-        """What was restarted and what was not, in one line."""
-        done = ", ".join(step.node for step in self.done) or "nothing"
+        """What was restarted and what was not, in one line; `kcluster history` has every step."""
+        done = few(step.node for step in self.done) or "nothing"
         restarting = f"; being restarted: {self.restarting}" if self.restarting else ""
-        remaining = ", ".join(node.name for node in self.remaining) or "nothing"
+        remaining = few(node.name for node in self.remaining) or "nothing"
         return f"restarted: {done}{restarting}; not touched: {remaining}"
 
 
@@ -127,20 +128,21 @@ def refuse_unsafe(
     Each stop is a group of nodes that go down together; nothing is stopped here. `action` is what is refused.
     """
     gates.observe(gates.cluster.every_node)
-    reasons = [reason for nodes in stops for reason in gates.unsafe(nodes)]
+    reasons = [why for nodes in stops for why in gates.unsafe(nodes)]
     if not reasons or gates.unsafe_partitions:
         return
-    remedies = dict.fromkeys(reason.remedy for reason in reasons if reason.remedy)
+    remedies = dict.fromkeys(why.remedy for why in reasons if why.remedy)
     raise RefusedError(
         f"{action} refused: {_harm(reasons)} (nothing was stopped)",
-        details="\n".join(dict.fromkeys(reason.full for reason in reasons)),
+        details="\n".join(reason.details(reasons)),
         resolution="; or ".join([*remedies, f"accept the risk with {accept}"]),
+        lists=reason.lists(reasons),
     )
 
 
 def _harm(reasons: Sequence[Reason]) -> str:
     """What would happen without the nodes, in one line."""
-    partitions = any(reason.partitions for reason in reasons)
+    partitions = any(why.partitions for why in reasons)
     return "partitions would fall below min.insync.replicas" if partitions else str(reasons[0])
 
 
@@ -190,14 +192,15 @@ def take_again(lock: Lock, lost: LockLostError, progress: Progress) -> None:
 
 def wait_before_stop(gates: Gates, nodes: Sequence[Node], progress: Progress, *, state: str) -> None:
     """Block until these nodes may stop; RefusedError with `state` in its details when the time of the gate is over."""
-    names = ", ".join(node.name for node in nodes)
+    names = few(node.name for node in nodes)
     subject = f"before {names} may stop"
     reasons = wait(lambda: gates.before_stop(nodes), progress, within=gates.timeout, subject=subject)
     if reasons:
         raise RefusedError(
             f"{names} may not stop: {reasons[0]} (waited {gates.timeout:.0f} s)",
-            details="\n".join([*(reason.full for reason in reasons), state]),
+            details="\n".join([*reason.details(reasons), state]),
             resolution="see what is wrong with kcluster health -i INV, then run it again",
+            lists=reason.lists(reasons),
         )
 
 
@@ -251,9 +254,10 @@ def _timed_out(marks: Sequence[StartMark], hosts: Connections, reasons: Sequence
     """The error for nodes that neither die nor come back, with the diagnosis of the first."""
     mark, node = marks[0], marks[0].node
     diagnosed = diagnosis.diagnose(mark, hosts)
-    details = [*(reason.full for reason in reasons), *diagnosed.lines]
+    details = [*reason.details(reasons), *diagnosed.lines]
     message = f"{node.name} on {node.host.name} is not back after {timeout:.0f} s: {diagnosed.text or reasons[0]}"
-    return ApplyError(message, details="\n".join(details), resolution=diagnosed.resolution)
+    lists = reason.lists(reasons)
+    return ApplyError(message, details="\n".join(details), resolution=diagnosed.resolution, lists=lists)
 
 
 def _failed(run: _Roll, problem: KclusterError) -> ApplyError:
@@ -262,4 +266,5 @@ def _failed(run: _Roll, problem: KclusterError) -> ApplyError:
         problem.message,
         details="\n".join(part for part in (problem.details, run.state) if part),
         resolution=problem.resolution,
+        lists=problem.lists,
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from kcluster.errors import KclusterError
-from kcluster.results import Block, Cell, Grid, Result, Tone
+from kcluster.results import Block, Cell, Grid, Result, Tone, counted
 
 
 class OutputFormat(StrEnum):
@@ -22,6 +22,9 @@ class OutputFormat(StrEnum):
     JSON = "json"
     YAML = "yaml"
 
+
+_DETAIL_LINES = 40
+"""How many lines of an error's details people are shown: a host each of a large cluster would hide what to do."""
 
 _COLOURS = {Tone.GOOD: "32", Tone.WARN: "33", Tone.BAD: "31", Tone.DIM: "2"}
 
@@ -52,10 +55,24 @@ def error(problem: KclusterError) -> None:
     """Print an error on stderr: one line, its details, and what to do."""
     colour = _coloured(sys.stderr)
     lines = [_paint("error: ", Tone.BAD, colour) + problem.message]
-    lines += [f"  {line}" for line in problem.details.splitlines()]
+    details = problem.details.splitlines()
+    lines += [f"  {line}" for line in details[:_DETAIL_LINES]]
+    if more := len(details[_DETAIL_LINES:]):
+        lines.append(f"  and {counted(more, 'more line', 'more lines')} (all of them: -o json)")
     if problem.resolution:
         lines += [_paint("  try: ", Tone.GOOD, colour) + problem.resolution]
     print(_advised("\n".join(lines)), file=Lasting(sys.stderr))
+
+
+def failure(problem: KclusterError, form: OutputFormat) -> None:
+    """Print an error on stdout where a machine reads it: with every item that its text names the first of."""
+    if form is OutputFormat.TABLE:
+        return
+    texts = {key: _advised(getattr(problem, key)) for key in ("message", "details", "resolution")}
+    data = {"error": {**texts, "exit_code": int(problem.exit_code), "lists": problem.lists}}
+    stream = Lasting(sys.stdout)
+    stream.write(_json(data) if form is OutputFormat.JSON else _yaml(data))
+    stream.flush()
 
 
 def _advised(text: str) -> str:

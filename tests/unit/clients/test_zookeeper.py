@@ -60,6 +60,12 @@ def test_a_server_that_does_not_serve_has_no_mode(text: str) -> None:
         assert zookeeper.mode("127.0.0.1", port) == ""
 
 
+@pytest.mark.parametrize(("text", "role"), [(NOT_SERVING, zookeeper.NO_QUORUM), (NOT_ALLOWED, ""), ("", "")])
+def test_a_server_without_a_quorum_says_so(text: str, role: str) -> None:
+    with server(answering(text)) as port:
+        assert zookeeper.role("127.0.0.1", port) == role
+
+
 def test_nobody_there_has_no_mode() -> None:
     assert zookeeper.mode("127.0.0.1", closed_port()) == ""
 

@@ -116,6 +116,44 @@ def test_a_process_that_does_not_answer_is_not_yet_running():
     assert any("no answer at " in str(row) for row in next(iter(found.view())).rows)
 
 
+@pytest.mark.parametrize(
+    ("name", "port", "state"),
+    [
+        ("broker-2", "internal", "not answering"),
+        ("broker-2", "metrics", "starting"),
+        ("zookeeper-2", "client_port", "starting"),
+        ("zookeeper-2", "election_port", "not answering"),
+    ],
+)
+def test_a_process_that_opened_its_last_port_has_started_and_hangs(name, port, state):
+    (node,) = ZOOKEEPER.find(name)
+    number = {"internal": lambda: node.internal.port, "metrics": lambda: 7071}.get(port, lambda: getattr(node, port))()
+    hung = replace(UP, listening=("127.0.0.1:1", f"[::]:{number}"))
+    roles = {other: role for other, role in everyone().items() if other != name}
+    found = of(ZOOKEEPER, [seen(**{name.replace("-", "_"): hung})], roles, "-i inv")
+    assert (states(found)[name], found.exit_code) == (state, ExitCode.NO)
+    rows = str(next(iter(found.view())).rows)
+    assert ("listens and does not answer at " in rows) == (state == "not answering")
+    assert ("see why a node fails: kcluster logs -i inv" in list(found.view())[-1]) == (state == "not answering")
+
+
+def test_a_single_zookeeper_server_holds_no_election():
+    cluster = topology.cluster_of("c", UpOrigin(brokers=1, keepers=1), "")
+    (server,) = cluster.metadata.nodes
+    hung = replace(UP, listening=(f"10.0.0.1:{server.client_port}",))
+    hosts = {
+        node.host.name: ObservedHost(node.host.name, nodes={node.name: ObservedNode(hung)}) for node in cluster.nodes
+    }
+    assert states(of(cluster, [hosts], {"broker-1": ""}, "-i inv"))[server.name] == "not answering"
+
+
+def test_a_zookeeper_server_without_a_quorum_answers_and_does_not_serve():
+    found = of(ZOOKEEPER, [seen()], {**everyone(), "zookeeper-2": "no quorum"}, "-i inv")
+    node = next(node for node in found.nodes if node.node == "zookeeper-2")
+    assert (node.state, node.role, found.exit_code) == ("not serving", "no quorum", ExitCode.NO)
+    assert "kcluster logs -i inv" in list(found.view())[-1]
+
+
 def test_an_unreachable_host_is_a_row_with_its_remedy():
     host = HOSTS["broker-2"]
     answers = {**seen(), host: UnreachableError(f"{host}: no route to host", resolution="switch it on")}

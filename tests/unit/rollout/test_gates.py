@@ -10,9 +10,10 @@ from kcluster.errors import UnreachableError, UsageError
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.host import Host
 from kcluster.model.quorum import Controller, Quorum
-from kcluster.model.reason import Reason
+from kcluster.model.reason import Reason, details, lists
 from kcluster.model.running import Process
 from kcluster.model.spark_cluster import SparkCluster, SparkMaster, SparkWorker
+from kcluster.operations.topic.describe import Description, TopicFault
 from kcluster.rollout import gate_rules, gates
 from kcluster.rollout.gate_rules import ClusterView
 from tests.unit.fake_hosts import IDLE, SPARKED, TRIO, Hosts
@@ -61,7 +62,7 @@ def test_partitions_without_a_spare_replica_are_refused_unless_the_user_accepts_
     assert gate_rules.too_few_replicas({2}, [view(1, single)], {"single": 1}) == []
     one, together = gate_rules.too_few_replicas({1, 2}, views, min_isr)
     assert (one.partitions, one.remedy) == (("single-0",), "give these topics more replicas")
-    assert together.full == "broker-1 and broker-2 together hold too many replicas of these partitions: orders-0"
+    assert together.detail == "broker-1 and broker-2 together hold too many replicas of these partitions: orders-0"
     assert together.remedy.startswith("stop one broker at a time")
     assert at_risk({1}, single, min_isr=1) == ["in-sync replicas would fall below min.insync.replicas: single-0"]
     assert at_risk({1}, single, min_isr=1, unsafe_partitions=True) == []
@@ -203,10 +204,37 @@ def test_unreachable_is_waited_for_but_a_refused_client_configuration_is_raised(
         gates.wait(misconfigured, lambda line: None, within=30, subject="x")
 
 
-def test_a_long_list_of_partitions_is_short_in_a_line_and_whole_in_the_error():
-    reason = Reason("behind", tuple(f"t-{n}" for n in range(9)))
-    assert str(reason) == "behind: t-0, t-1, t-2, t-3 and 5 more"
-    assert reason.full.endswith("t-7, t-8")
+def test_a_long_list_of_partitions_is_short_in_a_line_and_whole_for_machines():
+    partitions = tuple(f"t-{n}" for n in range(9))
+    reason = Reason("behind", partitions, listing="kcluster topic describe")
+    assert str(reason) == "behind: t-0, t-1, t-2, t-3, t-4 and 4 more"
+    assert reason.detail == f"{reason} (9; all of them: kcluster topic describe, or -o json)"
+    assert lists([reason]) == {"behind": partitions}
+    short = Reason("behind", partitions[:5])
+    assert short.detail == str(short) == "behind: t-0, t-1, t-2, t-3, t-4"
+
+
+def test_reasons_of_several_brokers_are_one_line_and_many_reasons_are_counted():
+    assert details([Reason("no spare", ("b-0", "a-0")), Reason("no spare", ("a-0", "c-0"))]) == [
+        "no spare: a-0, b-0, c-0"
+    ]
+    silent = [Reason(f"broker-{number} does not answer") for number in range(60)]
+    assert details(silent)[9:] == ["broker-9 does not answer", "and 50 more reasons (all of them: -o json)"]
+    assert len(lists(silent)) == 60
+
+
+@pytest.mark.parametrize("isr", [(1, 2), (1,)])
+def test_the_command_that_a_closed_gate_names_shows_its_partitions(isr):
+    topics = {f"t{number}": TopicState(f"t{number}", (Partition(0, 1, (1, 2), isr),), min_isr=2) for number in range(6)}
+    view = ClusterView(1, frozenset((1, 2)), 1, topics)
+    (risky,) = gate_rules.isr_at_risk({1}, [view], dict.fromkeys(topics, 2), unsafe_partitions=False)
+    (hopeless,) = gate_rules.too_few_replicas({1}, [view], dict.fromkeys(topics, 2))
+    assert "kcluster topic describe -i INV --at-min-isr --under-min-isr" in risky.detail
+    assert risky.listing == hopeless.listing
+    shown = Description(list(topics.values()), {}, {}, [TopicFault.AT_MIN_ISR, TopicFault.UNDER_MIN_ISR]).data()
+    assert {f"{topic['name']}-{part['partition']}" for topic in shown for part in topic["partitions"]} == set(
+        risky.partitions
+    )
 
 
 def test_without_a_zookeeper_leader_that_is_the_reason_why_no_spark_master_leads():

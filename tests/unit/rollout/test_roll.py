@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kcluster.clients.ssh import CommandResult
-from kcluster.errors import ApplyError, LockedError, RefusedError
+from kcluster.errors import ApplyError, KclusterError, LockedError, RefusedError
 from kcluster.model.reason import Reason
 from kcluster.rollout import roll
 from kcluster.rollout.diagnosis import StartMark
@@ -65,6 +65,26 @@ def test_an_unsafe_roll_is_refused_before_anything_is_stopped():
     assert hosts.orders == []
     rolled(OpenGates(hopeless=(Reason("no copy to spare"),), unsafe_partitions=True), hosts)
     assert len(hosts.orders) == 6
+
+
+MANY = tuple(f"orders-{number:03}" for number in range(218))
+
+
+@pytest.mark.parametrize("how", ["hopeless", "closed", "late"])
+def test_an_error_about_218_partitions_is_short_for_people_and_complete_for_machines(how):
+    reason = Reason("no spare replica", MANY, "more copies", "kcluster topic describe -i INV --at-min-isr")
+    gates = {
+        "hopeless": lambda: OpenGates(hopeless=(reason,)),
+        "closed": lambda: OpenGates(closed={"broker-1": [reason]}),
+        "late": lambda: OpenGates(late={"broker-1": [reason]}, timeout=0.0),
+    }[how]()
+    with pytest.raises(KclusterError) as refused:
+        rolled(gates, Hosts())
+    first = "no spare replica: orders-000, orders-001, orders-002, orders-003, orders-004 and 213 more"
+    whole = "(218; all of them: kcluster topic describe -i INV --at-min-isr, or -o json)"
+    assert f"{first} {whole}" in refused.value.details
+    assert len(refused.value.message + refused.value.details) < 1000
+    assert refused.value.lists == {"no spare replica": MANY}
 
 
 def test_a_gate_that_stays_closed_ends_the_roll_before_the_stop():

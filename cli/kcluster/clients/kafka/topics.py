@@ -63,6 +63,10 @@ class TopicState:
         """Whether acks=all producers are refused."""
         return self.min_isr is not None and len(partition.isr) < min(self.min_isr, len(partition.replicas))
 
+    def at_min_isr(self, partition: Partition) -> bool:
+        """Whether acks=all producers would be refused with one in-sync replica less."""
+        return self.min_isr is not None and len(partition.isr) == min(self.min_isr, len(partition.replicas))
+
 
 def topics(kafka: Kafka, *, within: float = ANSWER_WITHIN) -> dict[str, TopicState]:
     """Every topic with its partitions, by name, from one question to one broker."""

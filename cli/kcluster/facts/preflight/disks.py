@@ -15,7 +15,7 @@ from kcluster.model.ensemble import Server
 from kcluster.model.node import Kind
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.spark_cluster import SparkDaemon
-from kcluster.results import enumerated
+from kcluster.results import enumerated, few
 
 if TYPE_CHECKING:
     from kcluster.facts.preflight.host_facts import DirectoryFacts, HostFacts, LogDiskFacts
@@ -249,5 +249,4 @@ def _no_partitions(name: str, path: str, found: DirectoryFacts) -> CheckResult:
 
 def _shown(found: DirectoryFacts) -> str:
     """The first things in a directory."""
-    entries = sorted(_data(found))
-    return ", ".join(entries[:3]) + (f" and {len(entries) - 3} more" if len(entries) > 3 else "")
+    return few(sorted(_data(found)))

@@ -8,7 +8,14 @@ from kcluster.facts.node_roles import roles
 from kcluster.local import readiness
 from kcluster.local.cluster_record import ClusterRecord
 from kcluster.model.node import Node
+from kcluster.operations.status import node_state
 from kcluster.operations.status.status_result import ClusterLine, ClusterList, ClusterStatus, NodeStatus
+
+_REMEDIES = {
+    "start stopped nodes: kcluster up": ("stopped", "crashed"),
+    "see why a node fails: kcluster logs": ("crashed", node_state.NOT_ANSWERING, node_state.NOT_SERVING),
+    "wait for starting nodes: kcluster up": (node_state.STARTING,),
+}
 
 
 def clusters() -> ClusterList:
@@ -20,9 +27,10 @@ def status(name: str) -> ClusterStatus:
     """The nodes of one cluster on this machine, whether or not they run."""
     record = local.record(name)
     cluster = record.cluster
-    role_of = roles(cluster, [node for node in cluster.nodes if _answers(record, node)])
+    listening = [node for node in cluster.nodes if _listens(record, node, readiness.client_port(node))]
+    role_of = roles(cluster, listening)
     nodes = tuple(_node(record, node, role_of.get(node.name)) for node in cluster.nodes)
-    remedy = f"start stopped nodes: kcluster up -n {name}"
+    remedy = node_state.remedy({node.state for node in nodes}, _REMEDIES, f"-n {name}")
     return ClusterStatus(cluster.name, cluster.release.version, cluster.bootstrap, str(record.root), nodes, remedy)
 
 
@@ -42,7 +50,7 @@ def _node(record: ClusterRecord, node: Node, role: str | None) -> NodeStatus:
         kind=node.kind,
         id=node.id,
         address=f"{node.host.address}:{readiness.client_port(node)}",
-        state=("running" if role is not None else "starting") if running else ("crashed" if entry else "stopped"),
+        state=_state(record, node, role),
         role=role or "",
         pid=entry.process.pid if entry and running else None,
         uptime_seconds=int(processes.uptime(entry.process)) if entry and running else None,
@@ -50,6 +58,13 @@ def _node(record: ClusterRecord, node: Node, role: str | None) -> NodeStatus:
     )
 
 
-def _answers(record: ClusterRecord, node: Node) -> bool:
-    """Whether the node's own process listens on its port."""
-    return record.runs(node.name) and ports.held_by(record.started[node.name].process.pid, readiness.client_port(node))
+def _state(record: ClusterRecord, node: Node, role: str | None) -> str:
+    if record.runs(node.name):
+        started = _listens(record, node, node_state.last_port(node, record.cluster.nodes))
+        return node_state.state_of(role, started=started)
+    return "crashed" if node.name in record.started else "stopped"
+
+
+def _listens(record: ClusterRecord, node: Node, port: int) -> bool:
+    """Whether the node's own process listens on a port."""
+    return record.runs(node.name) and ports.held_by(record.started[node.name].process.pid, port)

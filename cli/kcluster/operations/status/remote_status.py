@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from kcluster.model.endpoints import address_of
 from kcluster.model.node import Node
 from kcluster.model.observed import ObservedHost, ObservedNode, ObservedUnit
 from kcluster.model.spark_cluster import SparkDaemon
+from kcluster.operations.status import node_state
 from kcluster.operations.status.status_result import ClusterStatus, NodeStatus, StatusProblem
 from kcluster.plan.pairs import Pair
 from kcluster.plan.restart_reasons import pending_restart
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections, Login
 
 _STATES = {
-    "activating": "starting",
-    "reloading": "running",
+    "activating": node_state.STARTING,
+    "reloading": node_state.SERVING,
     "deactivating": "stopping",
     "inactive": "stopped",
     "failed": "failed",
     "missing": "missing",
+}
+_REMEDIES = {
+    "start stopped nodes: kcluster start": ("stopped", "failed"),
+    "install missing nodes: kcluster provision": ("missing",),
+    "see why a node fails: kcluster logs": ("restarting", "failed", node_state.NOT_ANSWERING, node_state.NOT_SERVING),
+    "wait for starting nodes: kcluster health --wait 120s": (node_state.STARTING, "stopping"),
 }
 _UNKNOWN = ObservedNode(ObservedUnit("missing"))
 
@@ -62,7 +69,7 @@ def of(
     role_of: Mapping[str, str],
     spelled: str,
 ) -> ClusterStatus:
-    """The status that follows from the observed hosts of each part, and the roles of the nodes that serve."""
+    """The status that follows from the observed hosts of each part, and the roles of the nodes that answer."""
     nodes = tuple(
         _node(part, node, hosts[node.host.name], role_of.get(node.name))
         for part, hosts in zip(cluster.parts, observed, strict=True)
@@ -70,20 +77,9 @@ def of(
     )
     answers = {host: answer for hosts in observed for host, answer in hosts.items()}
     problems = _problems({host: answer for host, answer in answers.items() if isinstance(answer, KclusterError)})
-    remedy = _remedy({node.state for node in nodes}, spelled)
+    remedy = node_state.remedy({node.state for node in nodes}, _REMEDIES, spelled)
     spark = cluster.engine.release.version if cluster.engine else ""
     return ClusterStatus(cluster.name, cluster.release.version, cluster.bootstrap, "", nodes, remedy, problems, spark)
-
-
-def _remedy(states: Collection[str], spelled: str) -> str:
-    """The commands for nodes that do not run, by their states."""
-    remedies = {
-        "start stopped nodes: kcluster start": ("stopped", "failed"),
-        "install missing nodes: kcluster provision": ("missing",),
-        "see why a node fails: kcluster logs": ("restarting", "failed"),
-        "wait for starting nodes: kcluster health --wait 120s": ("starting", "stopping"),
-    }
-    return "    ".join(f"{remedy} {spelled}" for remedy, matching in remedies.items() if set(matching) & set(states))
 
 
 def _problems(errors: Mapping[str, KclusterError]) -> tuple[StatusProblem, ...]:
@@ -109,7 +105,7 @@ def _node(part: Part, node: Node, host: ObservedHost | KclusterError, role: str 
         kind=node.kind,
         id=number,
         address=address,
-        state=_state(unit, serves=role is not None),
+        state=_state(unit, role, node_state.last_port(node, part.nodes)),
         role=role or "",
         pid=unit.pid,
         uptime_seconds=None if unit.uptime_seconds is None else int(unit.uptime_seconds),
@@ -120,10 +116,10 @@ def _node(part: Part, node: Node, host: ObservedHost | KclusterError, role: str 
     )
 
 
-def _state(unit: ObservedUnit, *, serves: bool) -> str:
+def _state(unit: ObservedUnit, role: str | None, last_port: int) -> str:
     """The state that `status` shows for a unit; one between two attempts to start is restarting."""
     if unit.state == "active":
-        return "running" if serves else "starting"
+        return node_state.state_of(role, started=any(at.endswith(f":{last_port}") for at in unit.listening))
     if unit.state == "activating" and unit.restarts:
         return "restarting"
-    return _STATES.get(unit.state, "starting")
+    return _STATES.get(unit.state, node_state.STARTING)

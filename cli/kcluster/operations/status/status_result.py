@@ -15,6 +15,8 @@ _TONES = {
     "starting": Tone.WARN,
     "stopping": Tone.WARN,
     "restarting": Tone.BAD,
+    "not answering": Tone.BAD,
+    "not serving": Tone.BAD,
     "stopped": Tone.DIM,
     "missing": Tone.DIM,
     "crashed": Tone.BAD,
@@ -160,9 +162,12 @@ def _row(node: NodeStatus) -> list[str | Cell]:
 
 
 def _notes(node: NodeStatus) -> Iterable[str]:
-    if node.state == "starting" and node.restarts is not None:
-        worker = node.kind == Kind.SPARK_WORKER  # only the leading master shows whether it serves
-        yield "not registered with a leading master" if worker else f"no answer at {node.address}"
+    if node.kind == Kind.SPARK_WORKER and node.state in ("starting", "not answering"):
+        yield "not registered with a leading master"  # only that one shows whether it serves
+    elif node.state == "starting" and node.restarts is not None:
+        yield f"no answer at {node.address}"
+    elif node.state == "not answering":
+        yield f"listens and does not answer at {node.address}"
     if node.restart_needed:
         yield "restart needed"
     if node.at_boot is False:

@@ -19,6 +19,8 @@ class TopicFault(StrEnum):
     UNDER_MIN_ISR = "under min ISR"
     UNDER_REPLICATED = "under-replicated"
     NOT_PREFERRED = "not the preferred leader"
+    AT_MIN_ISR = "at min ISR"
+    """Only to select by: with as few replicas as min.insync.replicas it is no fault."""
 
 
 TONES = {TopicFault.OFFLINE: Tone.BAD, TopicFault.UNDER_MIN_ISR: Tone.BAD, TopicFault.UNDER_REPLICATED: Tone.WARN}
@@ -33,6 +35,11 @@ def faults(topic: TopicState, part: Partition) -> list[TopicFault]:
         TopicFault.NOT_PREFERRED: part.leader is not None and part.leader != part.replicas[0],
     }
     return [fault for fault, present in found.items() if present]
+
+
+def _selected(only: Sequence[TopicFault], topic: TopicState, part: Partition) -> bool:
+    at_min_isr = [TopicFault.AT_MIN_ISR] if topic.at_min_isr(part) else []
+    return bool(set(only) & {*faults(topic, part), *at_min_isr})
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class Description(Result):
         return [(topic, parts) for topic, parts in chosen if parts]
 
     def _wanted(self, topic: TopicState, part: Partition) -> bool:
-        return not self.only or any(fault in self.only for fault in faults(topic, part))
+        return not self.only or _selected(self.only, topic, part)
 
     def data(self) -> Any:
         """One object per topic, each with one object per partition."""
@@ -143,8 +150,8 @@ def describe(
     known = topics.topics(kafka)
     everything = [topic for topic in known.values() if internal or only or not topic.internal]
     chosen = topic_names.pick(known, wanted) if wanted else everything
-    if only and TopicFault.UNDER_MIN_ISR not in only:
-        chosen = [topic for topic in chosen if any(set(only) & set(faults(topic, part)) for part in topic.partitions)]
+    if only and not {TopicFault.UNDER_MIN_ISR, TopicFault.AT_MIN_ISR} & set(only):
+        chosen = [topic for topic in chosen if any(_selected(only, topic, part) for part in topic.partitions)]
     chosen = topics.with_offsets(kafka, topics.with_config(kafka, chosen))
     metadata = kafka.metadata()
     answers = ask_all(metadata, kafka.config)

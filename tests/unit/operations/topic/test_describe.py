@@ -58,6 +58,15 @@ def test_a_filter_leaves_only_the_partitions_it_asks_for():
     assert [part["partition"] for entry in shown.data() for part in entry["partitions"]] == [3]
 
 
+def test_a_partition_that_may_lose_no_replica_is_selected_and_is_no_fault():
+    at_least = Partition(4, 1, (1, 2, 3), (1, 2))
+    few = Partition(5, 1, (1,), (1,))
+    shown = Description([topic(WELL, at_least, few, THIN)], {}, {}, [TopicFault.AT_MIN_ISR])
+    (entry,) = shown.data()
+    assert [part["partition"] for part in entry["partitions"]] == [4, 5]
+    assert TopicFault.AT_MIN_ISR not in faults(topic(at_least), at_least)
+
+
 def test_a_filter_that_finds_nothing_says_so():
     (word,) = Description([topic(WELL)], {}, {}, [TopicFault.UNDER_MIN_ISR]).view()
     assert word.text == "no partition is under min ISR"
