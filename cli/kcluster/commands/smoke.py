@@ -47,5 +47,5 @@ def smoke(
     from kcluster.operations import smoke as operation
 
     target = Target(inventory, name, bootstrap, client_config)
-    brokers = () if bootstrap else target.cluster.brokers
-    return operation.smoke(target.kafka, brokers, messages=messages, keep=keep, timeout=timeout, progress=show.progress)
+    cluster = None if bootstrap else target.cluster
+    return operation.smoke(target.kafka, cluster, messages=messages, keep=keep, timeout=timeout, progress=show.progress)

@@ -71,6 +71,14 @@ class ReadRecords:
     unread: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     """Partition: the offset that was reached and the end that was not."""
 
+    @property
+    def spans(self) -> dict[int, tuple[int, int]]:
+        """The first offset that was read of each partition, and the one behind the last."""
+        offsets: dict[int, list[int]] = {}
+        for record in self.records:
+            offsets.setdefault(record.partition, []).append(record.offset)
+        return {partition: (min(read), max(read) + 1) for partition, read in offsets.items()}
+
     def covers(self, record: SmokeRecord) -> bool:
         """Whether the read got as far as this record, so that its absence means something."""
         return record.partition not in self.unread or record.offset < self.unread[record.partition][0]

@@ -90,9 +90,12 @@ def test_without_an_inventory_the_paths_come_from_the_metadata() -> None:
 
 
 def test_listeners_that_were_not_tried_are_reported_once_with_the_reason() -> None:
-    (reason,) = left_out(BROKERS, "PLAINTEXT")
+    (reason,) = left_out(BROKERS, ALIVE, "PLAINTEXT")
     assert reason == "listener OUTSIDE: its protocol is SASL_SSL, the client's PLAINTEXT (see --client-config)"
-    assert "-i INV" in left_out((), "PLAINTEXT")[0]
+    assert "-i INV" in left_out((), ALIVE, "PLAINTEXT")[0]
+    assert left_out(BROKERS, {**ALIVE, 7: "h7:9092"}, "SASL_SSL")[0] == (
+        "listeners of broker 7: it is not in the inventory"
+    )
 
 
 def test_a_row_counts_what_entered_and_what_the_broker_led() -> None:
