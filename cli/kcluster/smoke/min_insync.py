@@ -41,8 +41,8 @@ def judge_value(broker: int, declared: int, config: Mapping[str, Any]) -> Iterat
     """A problem when the value in this config of a broker is lower than declared; its topics inherit it."""
     entry = config[PROPERTY]
     if int(entry.value) < declared:
-        source = brokers.source_of(entry)
+        source, copies = brokers.source_of(entry), counted(int(entry.value), "broker")
         yield (
-            f"broker {broker}: {PROPERTY} is {entry.value} ({source}), declared {declared}: acknowledged records may be "
-            f"on {counted(int(entry.value), 'broker')} only; {_REMEDIES.get(source, _REMEDY)}"
+            f"broker {broker}: {PROPERTY} is {entry.value} ({source}), declared {declared}: acknowledged records "
+            f"may be on {copies} only; {_REMEDIES.get(source, _REMEDY)}"
         )

@@ -14,10 +14,8 @@ from kcluster.errors import UnreachableError
 from kcluster.smoke.temporary_topic import replicas
 
 PATIENCE = 10.0
-"""Seconds without a further record after which a replica counts as incomplete.
-
-A follower may be read as far as its leader told it with its last fetch, which comes every half second at least.
-"""
+"""Seconds without a further record after which a replica counts as incomplete: every replica in sync had them all
+when they were acknowledged, and others are about to catch up."""
 _AT_ONCE = 16
 
 
@@ -40,15 +38,15 @@ class ReplicaRead:
         """Whether it was read as far as its leader."""
         return self.read_to >= self.end
 
-    def take(self, fetched: wire.FetchedPartition) -> bool:
-        """Add what was fetched; whether that was something new."""
+    def take(self, fetched: wire.FetchedPartition) -> int:
+        """Add what was fetched; how many offsets further that is."""
         from confluent_kafka import KafkaError
 
         self.reason = KafkaError(fetched.error).str() if fetched.error else ""
         before = self.read_to
         self.batches |= {batch.first: batch for batch in fetched.batches if batch.first < self.end}
         self.read_to = max([before, *(batch.last + 1 for batch in fetched.batches)])
-        return self.read_to > before
+        return self.read_to - before
 
 
 @dataclass(frozen=True)
@@ -83,14 +81,16 @@ def _read_broker(kafka: Kafka, topic: str, address: str, reads: Sequence[Replica
     """Read these replicas of one broker until all are complete, nothing more comes, or the deadline."""
     give_up = min(deadline, time.monotonic() + PATIENCE)
     while (left := [read for read in reads if not read.complete]) and time.monotonic() < give_up:
-        if _fetch(kafka, topic, address, left, give_up):
+        # A log that cannot be read ends the connection for all of a request, so they are asked for one by one then.
+        fetched = _fetch(kafka, topic, address, left, give_up)
+        if fetched or sum(_fetch(kafka, topic, address, [read], give_up) for read in left):
             give_up = min(deadline, time.monotonic() + PATIENCE)
         else:
             time.sleep(0.05)
 
 
-def _fetch(kafka: Kafka, topic: str, address: str, left: Sequence[ReplicaRead], give_up: float) -> bool:
-    """Fetch once; whether something came."""
+def _fetch(kafka: Kafka, topic: str, address: str, left: Sequence[ReplicaRead], give_up: float) -> int:
+    """Fetch once; how many offsets came."""
     host, _, port = address.rpartition(":")
     offsets = {read.partition: read.read_to for read in left}
     within = max(0.5, min(wire.WITHIN, give_up - time.monotonic()))
@@ -99,8 +99,8 @@ def _fetch(kafka: Kafka, topic: str, address: str, left: Sequence[ReplicaRead], 
     except UnreachableError as problem:
         for read in left:
             read.reason = problem.message
-        return False
-    return any([read.take(answer[read.partition]) for read in left if read.partition in answer])
+        return 0
+    return sum(read.take(answer[read.partition]) for read in left if read.partition in answer)
 
 
 def judge_replicas(reads: Sequence[ReplicaRead], leaders: Mapping[int, int]) -> list[ReplicaRow]:

@@ -1,4 +1,4 @@
-"""A small client of Kafka's own protocol, for what the big client does not ask: quorum, log sizes, records of followers."""
+"""A small client of Kafka's own protocol, for what the big client does not ask: quorum, log sizes, followers."""
 
 from __future__ import annotations
 
@@ -117,10 +117,11 @@ def fetch(
 ) -> dict[int, FetchedPartition]:
     """The records that a broker's own replicas of these partitions have from these offsets on, a part at a time.
 
-    From version 11 of the request on (KIP-392) followers answer too, up to the high watermark they know.
+    Followers answer as well. A consumer would wait up to 0.5 s for them to learn the high watermark, and a follower's
+    question needs the rights of a broker; so this one asks as a "future local replica", with the rights of a consumer.
     """
-    # As a consumer; wait 100 ms for 1 byte; at most 16 MB; uncommitted ones too; no session.
-    head = struct.pack(">iiiibii", -1, 100, 1, 1 << 24, 0, 0, -1)
+    # From its id -3; wait 100 ms for 1 byte; at most 16 MB; no isolation; no session.
+    head = struct.pack(">iiiibii", -3, 100, 1, 1 << 24, 0, 0, -1)
     # Whatever the leader's epoch; no first offset of our own; at most 1 MB of each partition.
     asked = [struct.pack(">iiqqi", partition, -1, offset, -1, 1 << 20) for partition, offset in offsets.items()]
     topics = struct.pack(">i", 1) + string(topic) + struct.pack(">i", len(asked)) + b"".join(asked)
