@@ -9,7 +9,7 @@ from math import ceil
 from kcluster.model.broker import Broker
 from kcluster.results import counted
 from kcluster.smoke.group_failover import GroupFailover
-from kcluster.smoke.replica_reads import ReplicaRow
+from kcluster.smoke.replica_reads import ReplicaVerdict
 from kcluster.smoke.result import SmokeRow
 from kcluster.smoke.traffic import ProducedRecords, ReadRecords, WritePath
 from kcluster.smoke.verdict import Verdict, judge, judge_resume
@@ -22,7 +22,7 @@ class Evidence:
     produced: ProducedRecords
     failover: GroupFailover
     read: ReadRecords
-    replicas: Sequence[ReplicaRow] = ()
+    replicas: Sequence[ReplicaVerdict] = ()
 
 
 def paths_into(brokers: Sequence[Broker], alive: Mapping[int, str], protocol: str) -> list[WritePath]:

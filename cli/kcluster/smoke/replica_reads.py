@@ -50,7 +50,7 @@ class ReplicaRead:
 
 
 @dataclass(frozen=True)
-class ReplicaRow:
+class ReplicaVerdict:
     """One replica of the temporary topic, judged."""
 
     partition: int
@@ -103,11 +103,11 @@ def _fetch(kafka: Kafka, topic: str, address: str, left: Sequence[ReplicaRead], 
     return sum(read.take(answer[read.partition]) for read in left if read.partition in answer)
 
 
-def judge_replicas(reads: Sequence[ReplicaRead], leaders: Mapping[int, int]) -> list[ReplicaRow]:
+def judge_replicas(reads: Sequence[ReplicaRead], leaders: Mapping[int, int]) -> list[ReplicaVerdict]:
     """Judge whether each replica has what the leader of its partition has."""
     originals = {read.partition: read for read in reads if read.broker == leaders[read.partition]}
     return [
-        ReplicaRow(
+        ReplicaVerdict(
             read.partition, read.broker, read.read_to, read.end, next(_faults(read, originals[read.partition]), "")
         )
         for read in reads

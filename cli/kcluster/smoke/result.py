@@ -8,7 +8,7 @@ from typing import Any
 
 from kcluster.errors import ExitCode
 from kcluster.results import Block, Cell, Grid, Result, Tone, counted
-from kcluster.smoke.replica_reads import ReplicaRow
+from kcluster.smoke.replica_reads import ReplicaVerdict
 from kcluster.smoke.verdict import Flaw, Verdict
 
 NAMED_FAULTS = 5
@@ -53,7 +53,7 @@ class SmokeResult(Result):
     left_out: Sequence[str]
     """What was not tested, and why."""
     seconds: float
-    replicas: Sequence[ReplicaRow] = ()
+    replicas: Sequence[ReplicaVerdict] = ()
     """Every replica that was read; empty where the brokers ask for a login."""
 
     @property

@@ -13,7 +13,7 @@ from kcluster.results import Cell, Grid
 from kcluster.show import OutputFormat, result
 from kcluster.smoke.evidence import Evidence, left_out, paths_into, problems_of, rows_of, verdict_of
 from kcluster.smoke.group_failover import GroupFailover
-from kcluster.smoke.replica_reads import ReplicaRow
+from kcluster.smoke.replica_reads import ReplicaVerdict
 from kcluster.smoke.result import SmokeResult
 from kcluster.smoke.traffic import ProducedRecords, ReadRecords, Undelivered, WritePath
 from kcluster.smoke.verdict import SmokeRecord, Verdict, judge
@@ -34,7 +34,7 @@ def evidence(
     unsent: dict[int, int] | None = None,
     failover: GroupFailover = WHOLE,
     unread: dict[int, tuple[int, int]] | None = None,
-    replicas: Sequence[ReplicaRow] = (),
+    replicas: Sequence[ReplicaVerdict] = (),
 ) -> Evidence:
     latencies = {record.sequence: 0.001 * (record.sequence + 1) for record in ACKED}
     produced = ProducedRecords(list(ACKED), undelivered or [], unsent or {}, latencies)
@@ -135,7 +135,10 @@ def test_what_was_not_tested_is_named_with_its_reason_in_the_verdict_the_table_a
 
 
 def test_a_replica_with_a_fault_fails_the_test_and_is_named() -> None:
-    rows = [ReplicaRow(0, 1, 2, 2, ""), ReplicaRow(0, 2, 1, 2, "read only to offset 1 of 2: it has no more records")]
+    rows = [
+        ReplicaVerdict(0, 1, 2, 2, ""),
+        ReplicaVerdict(0, 2, 1, 2, "read only to offset 1 of 2: it has no more records"),
+    ]
     smoked = smoke(evidence(replicas=rows))
     assert smoked.exit_code is ExitCode.NO
     assert smoked.problems == [
