@@ -29,7 +29,7 @@ class ReplicaRead:
     """The offset behind the last record that was read."""
     end: int
     """The offset behind the last record that its leader has."""
-    batches: dict[int, wire.Batch] = field(default_factory=dict)
+    batches: dict[int, wire.RecordBatch] = field(default_factory=dict)
     reason: str = ""
     """Why the last fetch gave nothing; empty when the broker says that there is no more."""
 

@@ -287,7 +287,7 @@ def until_reached(
 ) -> Iterator[Message]:
     """The messages until each partition has reached its goal or the deadline; `reached` is updated on the way."""
     while any(reached.get(partition, 0) < goal for partition, goal in goals.items()) and time.monotonic() < deadline:
-        for message in consumer.consume(500, 0.1):
+        for message in consumer.consume(500, 0.02):  # it waits that long for the last of 500
             partition, offset, error = message.partition() or 0, message.offset() or 0, message.error()
             if error is None:
                 reached[partition] = offset + 1

@@ -7,17 +7,17 @@ import pytest
 
 from kcluster.clients import wire
 from kcluster.clients.kafka import Kafka
-from kcluster.clients.wire import Batch, FetchedPartition
+from kcluster.clients.wire import FetchedPartition, RecordBatch
 from kcluster.errors import RefusedError, UnreachableError
 from kcluster.smoke import replica_reads
 from kcluster.smoke.replica_reads import ReplicaRead, judge_replicas, read_replicas
 
 LEADERS = {0: 1}
-BATCHES = (Batch(0, 3, 11), Batch(4, 4, 22), Batch(5, 9, 33))
+BATCHES = (RecordBatch(0, 3, 11), RecordBatch(4, 4, 22), RecordBatch(5, 9, 33))
 ALIVE = {1: "h1:9092", 2: "h2:9092"}
 
 
-def read(broker: int, *batches: Batch, reason: str = "") -> ReplicaRead:
+def read(broker: int, *batches: RecordBatch, reason: str = "") -> ReplicaRead:
     gathered = ReplicaRead(0, broker, 0, 10)
     gathered.take(FetchedPartition(0, batches))
     gathered.reason = reason
@@ -48,7 +48,7 @@ def test_a_replica_that_ends_early_is_named_with_its_offset_and_the_reason() -> 
     ],
 )
 def test_a_replica_with_other_records_than_its_leader_is_named_with_the_first_offset(
-    batches: tuple[Batch, ...],
+    batches: tuple[RecordBatch, ...],
 ) -> None:
     assert faults(read(1, *BATCHES), read(2, *batches))[1] == (
         2,
@@ -61,7 +61,7 @@ def test_where_the_leader_cannot_be_read_the_others_are_not_called_different() -
 
 
 def test_what_came_after_the_records_of_the_test_is_not_compared() -> None:
-    assert faults(read(1, *BATCHES), read(2, *BATCHES, Batch(10, 12, 44))) == [(1, ""), (2, "")]
+    assert faults(read(1, *BATCHES), read(2, *BATCHES, RecordBatch(10, 12, 44))) == [(1, ""), (2, "")]
 
 
 def test_an_error_of_the_broker_is_the_reason() -> None:
@@ -73,7 +73,7 @@ def test_an_error_of_the_broker_is_the_reason() -> None:
 class Logs:
     """The logs of brokers, in place of the wire: each fetch gives one batch more."""
 
-    def __init__(self, **of_host: tuple[Batch, ...]) -> None:
+    def __init__(self, **of_host: tuple[RecordBatch, ...]) -> None:
         self.of_host = of_host
         self.asked: list[tuple[str, dict[int, int]]] = []
 

@@ -11,11 +11,11 @@ from typing import TypeVar
 from kcluster.clients.wire import responses
 from kcluster.clients.wire.encoding import NO_TAGS, ByteReader, compact_array, compact_string, string
 from kcluster.clients.wire.responses import (
-    Batch,
     FetchedPartition,
     NodeIdentity,
     PartitionState,
     QuorumState,
+    RecordBatch,
     Replica,
     Versions,
     Voter,
@@ -23,11 +23,11 @@ from kcluster.clients.wire.responses import (
 from kcluster.errors import RefusedError, UnreachableError
 
 __all__ = [
-    "Batch",
     "FetchedPartition",
     "NodeIdentity",
     "PartitionState",
     "QuorumState",
+    "RecordBatch",
     "Replica",
     "Versions",
     "Voter",

@@ -83,7 +83,7 @@ class Replica:
 
 
 @dataclass(frozen=True)
-class Batch:
+class RecordBatch:
     """One batch of records in the log of a replica."""
 
     first: int
@@ -99,7 +99,7 @@ class FetchedPartition:
 
     error: int
     """Kafka's error code, 0 for none."""
-    batches: tuple[Batch, ...]
+    batches: tuple[RecordBatch, ...]
 
 
 def _refuse(code: int, question: str) -> None:
@@ -246,7 +246,7 @@ def _fetched_partition(answer: ByteReader) -> tuple[int, FetchedPartition]:
     return partition, FetchedPartition(error, tuple(_batches(answer.take(max(answer.int32(), 0)))))
 
 
-def _batches(data: bytes) -> Iterator[Batch]:
+def _batches(data: bytes) -> Iterator[RecordBatch]:
     """The batches; an answer may end within one, which is left to the next question."""
     at = 0
     while at + _BATCH_HEADER <= len(data):
@@ -255,5 +255,5 @@ def _batches(data: bytes) -> Iterator[Batch]:
         if length < _BATCH_HEADER - 12 or end > len(data):
             return
         # The leader's epoch, between bytes 12 and 16, is no part of the content.
-        yield Batch(first, first + struct.unpack_from(">i", data, at + 23)[0], crc32(data[at + 16 : end]))
+        yield RecordBatch(first, first + struct.unpack_from(">i", data, at + 23)[0], crc32(data[at + 16 : end]))
         at = end
