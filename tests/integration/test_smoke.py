@@ -6,15 +6,20 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka.admin import NewTopic
 
+from kcluster import local
 from kcluster.clients.kafka import Kafka, topics
 from kcluster.errors import ExitCode
 from kcluster.operations.smoke import PREFIX, smoke
+from kcluster.plan import Dynamic
+from kcluster.rollout.dynamic_config import apply_dynamic
+from kcluster.smoke import replica_reads
 from kcluster.smoke.group_failover import FailoverGroup, GroupFailover
 from kcluster.smoke.verdict import Flaw
 from tests.children import child
@@ -75,6 +80,10 @@ def test_a_healthy_cluster_keeps_what_it_acknowledged(live: Any) -> None:
     assert proof["verdict"]["acknowledged"] == proof["verdict"]["seen"] >= 300
     assert proof["verdict"]["faults"] == proof["problems"] == []
     assert sorted(proof["leaders"].values()) == [1, 2, 3]
+    assert {(replica["partition"], replica["broker"]) for replica in proof["replicas"]} == {
+        (partition, broker) for partition in range(3) for broker in (1, 2, 3)
+    }
+    assert all(replica["read_to"] >= replica["end"] > 0 for replica in proof["replicas"])
     assert all(row["entered"] > 0 and row["seen"] == row["acknowledged"] > 0 for row in proof["rows"])
     assert all(row["p50_ms"] <= row["p99_ms"] for row in proof["rows"])
     assert 0 < proof["resumed"] < proof["verdict"]["seen"]
@@ -85,6 +94,7 @@ def test_the_smoke_test_passes_with_kraft_as_well(kraft: Any) -> None:
     proof = json.loads(kraft.run("smoke", "-n", kraft.name, *AT_LEISURE, "--messages", "90", "-o", "json").stdout)
     assert proof["holds"] is True
     assert [row["listener"] for row in proof["rows"]] == ["INTERNAL"] * 3
+    assert [replica["fault"] for replica in proof["replicas"]] == [""] * 9
 
 
 def test_each_listener_of_the_inventory_is_tested(own: Callable[..., Any], tmp_path: Path) -> None:
@@ -122,6 +132,53 @@ def test_a_whole_partition_that_vanished_is_noticed(live: Any) -> None:
     assert not verdict.passed
     assert verdict.verdict.count(Flaw.LOST) == sum(fault.partition == 0 for fault in verdict.verdict.faults) > 0
     assert any("lost" in str(cell) for block in verdict.view() for cell in getattr(block, "rows", ()))
+
+
+@pytest.mark.parametrize(
+    ("damage", "fault"),
+    [
+        (lambda log: log.truncate(log.tell() // 2), "read only to offset 0 of"),
+        (lambda log: (log.seek(-20, 1), log.write(b"#")), "differs from that of the leader, broker 1, at offset"),
+    ],
+    ids=["cut off", "changed"],
+)
+def test_a_follower_whose_log_lacks_records_is_named_though_the_leader_has_all(
+    live: Any, monkeypatch: pytest.MonkeyPatch, damage: Callable[[Any], Any], fault: str
+) -> None:
+    monkeypatch.setattr(replica_reads, "PATIENCE", 1.0)
+
+    def damage_follower(topic: str) -> None:
+        (file,) = live.home.glob(f"local/{live.name}/**/broker-3/**/{topic}-0/*.log")
+        with file.open("rb+") as log:
+            log.seek(0, 2)
+            damage(log)
+
+    verdict = smoke(Kafka(live.bootstrap), timeout=120, messages=90, before_read=damage_follower)
+    assert verdict.verdict.passed
+    assert not verdict.passed
+    assert verdict.exit_code is ExitCode.NO
+    (problem,) = verdict.problems
+    assert problem.startswith(f"replica of partition 0 on broker 3 {fault}")
+    assert "8 of 9 replicas complete" in verdict.sentence
+    assert [(row.partition, row.broker) for row in verdict.replicas if row.fault] == [(0, 3)]
+
+
+def test_a_broker_whose_effective_min_isr_is_below_the_declared_one_fails_the_test(
+    live: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KCLUSTER_HOME", str(live.home))
+    cluster = local.running(live.name)
+    change = [Dynamic("broker-2", "min.insync.replicas", "2", "1")]
+    try:
+        apply_dynamic(cluster, change, progress=lambda _: None)
+        done = live.run("smoke", "-n", live.name, *AT_LEISURE, "--messages", "30", "-o", "json", check=False)
+    finally:
+        apply_dynamic(cluster, [replace(change[0], after=None)], progress=lambda _: None)
+    proof = json.loads(done.stdout)
+    assert done.returncode == ExitCode.NO
+    (problem,) = proof["problems"]
+    assert problem.startswith("broker 2: min.insync.replicas is 1 (dynamic broker), declared 2")
+    assert proof["verdict"]["faults"] == []
 
 
 def test_a_commit_that_was_lost_is_noticed(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,11 +34,18 @@ def smoke(
     A temporary topic has a leader on each broker. Numbered records with checksums are written with acks=all and
     idempotence, through each listener of each broker as the only bootstrap address. A consumer commits in the
     middle for its group and stops, and a second one resumes at the commits; then all records are read from the
-    beginning. Every acknowledged record must be read at its offset, unchanged, once and in order. The topic is
-    deleted afterwards, also after Ctrl-C or a failure.
+    beginning. Every acknowledged record must be read at its offset, unchanged, once and in order, and each
+    replica, read from its own broker, must have what its leader has. The topic is deleted afterwards, also after
+    Ctrl-C or a failure.
+
+    The topic has the min.insync.replicas of the brokers; with an inventory, a broker fails the test whose effective
+    value (file or dynamic config) is lower than declared. What could not be tested is named in the verdict: listeners
+    whose protocol the client does not speak; replicas, where brokers are reached with SASL only.
 
     ENTERED counts the records written with this address as the only bootstrap, ACKED and READ those that the
-    broker led; P50 and P99 are the times until a single record was acknowledged.
+    broker led; P50 and P99 are the times until a single record was acknowledged. JSON has them as `rows`, the
+    verdict as `holds`, faults of records in `verdict`, the replicas with `read_to`, `end` and `fault` as
+    `replicas`, what failed as `problems`, and what was not tested as `left_out`.
 
     Exit code 4 when the smoke test failed; the first faults are listed.
 
@@ -47,5 +54,5 @@ def smoke(
     from kcluster.operations import smoke as operation
 
     target = Target(inventory, name, bootstrap, client_config)
-    brokers = () if bootstrap else target.cluster.brokers
-    return operation.smoke(target.kafka, brokers, messages=messages, keep=keep, timeout=timeout, progress=show.progress)
+    cluster = None if bootstrap else target.cluster
+    return operation.smoke(target.kafka, cluster, messages=messages, keep=keep, timeout=timeout, progress=show.progress)

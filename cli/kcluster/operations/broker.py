@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from kcluster.clients import wire
-from kcluster.clients.kafka import Kafka, topics
+from kcluster.clients.kafka import Kafka, brokers, topics
 from kcluster.errors import KclusterError, RefusedError
 from kcluster.facts.brokers import Answers, ask_all, release_of
 from kcluster.operations.topic.describe import in_bytes
@@ -127,15 +127,6 @@ class BrokerProperty:
     read_only: bool
 
 
-SOURCES = {
-    "DYNAMIC_BROKER_CONFIG": "dynamic broker",
-    "DYNAMIC_DEFAULT_BROKER_CONFIG": "dynamic default",
-    "STATIC_BROKER_CONFIG": "static",
-    "DEFAULT_CONFIG": "default",
-    "DYNAMIC_BROKER_LOGGER_CONFIG": "dynamic logger",
-}
-
-
 @dataclass(frozen=True)
 class BrokerConfig(Result):
     """The effective configuration of one broker."""
@@ -169,29 +160,23 @@ class BrokerConfig(Result):
 
 def config(kafka: Kafka, identity: int, *, everything: bool = False) -> BrokerConfig:
     """The effective config of a broker with the source of each property; without `everything`, no defaults."""
-    from confluent_kafka.admin import ConfigResource, ResourceType
-
     known = sorted(kafka.metadata().brokers)
     if identity not in known:
         listed = enumerated(map(str, known))
         raise RefusedError(
             f"there is no broker {identity}: the brokers are {listed}", resolution="kcluster broker list"
         )
-    resource = ConfigResource(ResourceType.BROKER, str(identity))
-    answer = kafka.wait_each(kafka.admin.describe_configs([resource], request_timeout=10))[resource]
+    answer = brokers.configs(kafka, [identity])[identity]
     properties = [_property(entry) for _, entry in sorted(answer.items())]
     shown = [setting for setting in properties if everything or setting.source != "default"]
     return BrokerConfig(identity, shown, len(properties) - len(shown))
 
 
 def _property(entry: Any) -> BrokerProperty:
-    from confluent_kafka.admin import ConfigSource
-
-    source = ConfigSource(entry.source).name
     return BrokerProperty(
         name=entry.name,
         value=HIDDEN if entry.is_sensitive else entry.value,
-        source=SOURCES.get(source, source.lower()),
+        source=brokers.source_of(entry),
         sensitive=bool(entry.is_sensitive),
         read_only=bool(entry.is_read_only),
     )

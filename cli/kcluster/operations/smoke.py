@@ -6,26 +6,31 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
+from kcluster.errors import KclusterError
 from kcluster.results import Progress, counted
-from kcluster.smoke import evidence
+from kcluster.smoke import evidence, min_insync
 from kcluster.smoke.evidence import Evidence
 from kcluster.smoke.group_failover import FailoverGroup
+from kcluster.smoke.replica_reads import judge_replicas, read_replicas
 from kcluster.smoke.result import SmokeResult
 from kcluster.smoke.temporary_topic import interrupted_by_signals, topic_led_by_each_broker
 from kcluster.smoke.traffic import Load, WritePath, read, write
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
-    from kcluster.model.broker import Broker
+    from kcluster.model.cluster import Cluster
+
+T = TypeVar("T")
 
 PREFIX = "kcluster-smoke-"
 
 
 def smoke(
     kafka: Kafka,
-    brokers: Sequence[Broker] = (),
+    cluster: Cluster | None = None,
     *,
     messages: int = 1000,
     keep: bool = False,
@@ -33,16 +38,22 @@ def smoke(
     progress: Progress = lambda _: None,
     before_read: Callable[[str], None] = lambda _: None,
 ) -> SmokeResult:
-    """Write, fail over within a group, read again, and judge; blocks for about `timeout` seconds at most.
+    """Write, fail over within a group, read again from leaders and replicas, and judge.
 
-    The listeners are those of `brokers`; without it the addresses come from the cluster's metadata. `before_read`
+    Blocks for about `timeout` seconds at most. The listeners and the declared min.insync.replicas are those of
+    `cluster`; without it the addresses come from the metadata of the brokers. `before_read`
     is called with the topic's name before the full read. Raises UnreachableError without any broker, RefusedError
     when the temporary topic cannot be created.
     """
     started = time.monotonic()
+    brokers = cluster.brokers if cluster else ()
     alive = {broker.id: f"{broker.host}:{broker.port}" for broker in kafka.metadata().brokers.values()}
     protocol = kafka.config.get("security.protocol", "PLAINTEXT").upper()
     paths = evidence.paths_into(brokers, alive, protocol)
+    untested = evidence.left_out(brokers, alive, protocol)
+    too_low = (
+        _tested(min_insync.PROPERTY, lambda: min_insync.too_low(kafka, cluster, alive), untested) if cluster else []
+    )
     topic = PREFIX + secrets.token_hex(4)
     temporary = topic_led_by_each_broker(
         kafka, topic, sorted(alive), keep=keep, within=timeout * 0.35, progress=progress
@@ -50,6 +61,13 @@ def smoke(
     with interrupted_by_signals(), temporary as leaders:
         load = Load(topic, topic.removeprefix(PREFIX), leaders, messages)
         gathered = _gather(kafka, load, paths, started, timeout, progress, before_read)
+        progress("reading each replica")
+        reads = _tested(
+            "replicas on followers",
+            lambda: read_replicas(kafka, topic, gathered.read.spans, alive, started + timeout),
+            untested,
+        )
+        gathered = replace(gathered, replicas=judge_replicas(reads, leaders))
     return SmokeResult(
         topic=topic,
         kept=keep,
@@ -57,9 +75,10 @@ def smoke(
         verdict=evidence.verdict_of(gathered),
         leaders=leaders,
         resumed=len(gathered.failover.resumed),
-        problems=[*evidence.absent(brokers, alive), *evidence.problems_of(paths, leaders, gathered)],
-        left_out=evidence.left_out(brokers, protocol),
+        problems=[*evidence.absent(brokers, alive), *too_low, *evidence.problems_of(paths, leaders, gathered)],
+        left_out=untested,
         seconds=time.monotonic() - started,
+        replicas=gathered.replicas,
     )
 
 
@@ -82,4 +101,13 @@ def _gather(
         failover = group.fail_over(load.leaders, started + timeout * 0.8)
     before_read(load.topic)
     progress("reading all records again")
-    return Evidence(produced, failover, read(kafka, load.topic, load.run, load.leaders, started + timeout))
+    return Evidence(produced, failover, read(kafka, load.topic, load.run, load.leaders, started + timeout * 0.9))
+
+
+def _tested(part: str, test: Callable[[], list[T]], untested: list[str]) -> list[T]:
+    """What this part of the test gives; where it is refused nothing, and the reason is added to what was not tested."""
+    try:
+        return test()
+    except KclusterError as problem:
+        untested.append(f"{part}: {problem.message}")
+        return []

@@ -65,7 +65,7 @@ def verify(cluster: Cluster, kafka: Kafka, plan: Plan, phases: Phases, *, whole:
     if not smoke_too:
         return Verification(topic_changes)
     with phases.phase("smoke", "smoke test"):
-        verdict = smoke(kafka, cluster.brokers, messages=MESSAGES, timeout=_SMOKE_WITHIN)
+        verdict = smoke(kafka, cluster, messages=MESSAGES, timeout=_SMOKE_WITHIN)
     return Verification(topic_changes, verdict.sentence, () if verdict.passed else tuple(_failures(verdict)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kcluster.clients import wire
-from kcluster.clients.kafka import Kafka
+from kcluster.clients.kafka import Kafka, brokers
 from kcluster.errors import ApplyError
 from kcluster.model.client import PLAIN, protocol_of
 
@@ -27,11 +27,11 @@ def apply_dynamic(
     if not changes:
         return
     config = client_config or {}
-    brokers = {broker.name: broker for broker in cluster.brokers}
+    by_name = {broker.name: broker for broker in cluster.brokers}
     for setting in changes:
         progress(f"setting dynamic config {setting.key} on {setting.node or 'the whole cluster'}")
         if setting.node:
-            _set_on_broker(brokers[setting.node], setting, config)
+            _set_on_broker(by_name[setting.node], setting, config)
         else:
             _set_default(cluster.brokers[0], setting, config)
     for broker in cluster.brokers:
@@ -61,7 +61,7 @@ def _read_back(broker: Broker, settings: list[Dynamic], config: Mapping[str, str
     pending: list[str] = []
 
     def in_effect() -> bool | None:
-        config = _reported(kafka, broker)
+        config = brokers.configs(kafka, [broker.id])[broker.id]
         pending[:] = [setting.key for setting in settings if not _matches(setting, config.get(setting.key))]
         return None if pending else True
 
@@ -76,20 +76,11 @@ def _address(broker: Broker, config: Mapping[str, str]) -> str:
     return broker.listener_for(protocol_of(config)).address
 
 
-def _reported(kafka: Kafka, broker: Broker) -> Mapping[str, Any]:
-    from confluent_kafka.admin import ConfigResource, ResourceType
-
-    resource = ConfigResource(ResourceType.BROKER, str(broker.id))
-    config: Mapping[str, Any] = kafka.wait_each(kafka.admin.describe_configs([resource], request_timeout=10))[resource]
-    return config
-
-
 def _matches(setting: Dynamic, entry: Any) -> bool:
     """Whether the broker reports the new value; the value of a secret is never reported, so it only has to be set."""
-    from confluent_kafka.admin import ConfigSource
-
-    source = ConfigSource.DYNAMIC_BROKER_CONFIG if setting.node else ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
-    dynamic = entry is not None and entry.source == source.value
+    dynamic = entry is not None and brokers.source_of(entry) == (
+        "dynamic broker" if setting.node else "dynamic default"
+    )
     if setting.after is None:
         return not dynamic
     return dynamic and (bool(entry.is_sensitive) or entry.value == setting.after)

@@ -1,4 +1,4 @@
-"""The evidence of a smoke test, and what follows from it: rows, verdict and problems."""
+"""The evidence of a smoke test, and what follows from it: rows, verdict, problems and what was not tested."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from math import ceil
 from kcluster.model.broker import Broker
 from kcluster.results import counted
 from kcluster.smoke.group_failover import GroupFailover
+from kcluster.smoke.replica_reads import ReplicaVerdict
 from kcluster.smoke.result import SmokeRow
 from kcluster.smoke.traffic import ProducedRecords, ReadRecords, WritePath
 from kcluster.smoke.verdict import Verdict, judge, judge_resume
@@ -16,11 +17,12 @@ from kcluster.smoke.verdict import Verdict, judge, judge_resume
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was written, how the group resumed, and what was read."""
+    """What was written, how the group resumed, what was read, and what each replica has of it."""
 
     produced: ProducedRecords
     failover: GroupFailover
     read: ReadRecords
+    replicas: Sequence[ReplicaVerdict] = ()
 
 
 def paths_into(brokers: Sequence[Broker], alive: Mapping[int, str], protocol: str) -> list[WritePath]:
@@ -35,18 +37,24 @@ def paths_into(brokers: Sequence[Broker], alive: Mapping[int, str], protocol: st
     return [WritePath(number, *endpoint) for number, endpoint in enumerate(endpoints)]
 
 
-def left_out(brokers: Sequence[Broker], protocol: str) -> list[str]:
-    """The listeners that were not tested, and why."""
+def left_out(brokers: Sequence[Broker], alive: Mapping[int, str], protocol: str) -> list[str]:
+    """What was not tested for want of knowledge or a login, and why."""
     if not brokers:
-        return ["listeners other than that of the bootstrap address (name the inventory with -i INV)"]
+        return [
+            "listeners other than that of the bootstrap address, and whether min.insync.replicas is as declared "
+            "(name the inventory with -i INV)"
+        ]
+    unknown = sorted(alive.keys() - {broker.id for broker in brokers})
     others = [listener for broker in brokers for listener in broker.listeners if listener.protocol != protocol]
-    return list(
-        dict.fromkeys(
+    reasons = [
+        *(f"listeners of broker {broker}: it is not in the inventory" for broker in unknown),
+        *(
             f"listener {listener.label}: its protocol is {listener.protocol}, the client's {protocol} "
             "(see --client-config)"
             for listener in others
-        )
-    )
+        ),
+    ]
+    return list(dict.fromkeys(reasons))
 
 
 def rows_of(paths: Sequence[WritePath], leaders: Mapping[int, int], evidence: Evidence) -> list[SmokeRow]:
@@ -119,3 +127,9 @@ def problems_of(paths: Sequence[WritePath], leaders: Mapping[int, int], evidence
         yield f"group failover failed: {evidence.failover.failure}"
     for partition, (reached, end) in evidence.read.unread.items():
         yield f"partition {partition} (broker {leaders[partition]}): read only to offset {reached} of {end}"
+    for replica in evidence.replicas:
+        if replica.fault:
+            yield (
+                f"replica of partition {replica.partition} on broker {replica.broker} {replica.fault} "
+                "(see kcluster health, and the broker's log)"
+            )

@@ -8,6 +8,7 @@ from typing import Any
 
 from kcluster.errors import ExitCode
 from kcluster.results import Block, Cell, Grid, Result, Tone, counted
+from kcluster.smoke.replica_reads import ReplicaVerdict
 from kcluster.smoke.verdict import Flaw, Verdict
 
 NAMED_FAULTS = 5
@@ -50,7 +51,10 @@ class SmokeResult(Result):
     problems: Sequence[str]
     """Why the test could not be completed."""
     left_out: Sequence[str]
+    """What was not tested, and why."""
     seconds: float
+    replicas: Sequence[ReplicaVerdict] = ()
+    """Every replica that was read; empty where the brokers ask for a login."""
 
     @property
     def passed(self) -> bool:
@@ -71,7 +75,6 @@ class SmokeResult(Result):
         """A row for each broker and listener, the first faults, and the verdict."""
         columns = ("BROKER", "LISTENER", "ADDRESS", "ENTERED", "ACKED", "READ", "P50", "P99")
         yield Grid(columns, [_cells(row) for row in self.rows])
-        yield from (f"not tested: {listener}" for listener in self.left_out)
         yield Grid(("FAULT", "BROKER", "PARTITION", "OFFSET", "SEQUENCE", "DETAIL"), self._first_faults())
         if len(self.verdict.faults) > NAMED_FAULTS:
             yield f"... and {len(self.verdict.faults) - NAMED_FAULTS} more"
@@ -95,7 +98,7 @@ class SmokeResult(Result):
 
     @property
     def sentence(self) -> str:
-        """The verdict in one line."""
+        """The verdict in one line, with what was not tested."""
         verdict = self.verdict
         counts = [
             f"{verdict.acknowledged} acknowledged",
@@ -109,7 +112,12 @@ class SmokeResult(Result):
             counts.append(f"{verdict.indeterminate} without acknowledgement")
         if self.resumed:
             counts.append(f"{self.resumed} read after the group failover")
-        return f"smoke test {'passed' if self.passed else 'failed'}: {', '.join(counts)} ({self.seconds:.1f} s)"
+        if self.replicas:
+            complete = sum(not replica.fault for replica in self.replicas)
+            counts.append(f"{complete} of {counted(len(self.replicas), 'replica')} complete")
+        verdict_and_counts = f"smoke test {'passed' if self.passed else 'failed'}: {', '.join(counts)}"
+        untested = f"; not tested: {'; '.join(self.left_out)}" if self.left_out else ""
+        return f"{verdict_and_counts} ({self.seconds:.1f} s){untested}"
 
 
 def _cells(row: SmokeRow) -> list[str | Cell]:

@@ -64,7 +64,8 @@ def _create(kafka: Kafka, topic: str, brokers: Sequence[int]) -> None:
     from confluent_kafka.admin import NewTopic
 
     assignment = replicas(brokers)
-    config = {"min.insync.replicas": "2" if len(assignment[0]) == 3 else "1", "retention.ms": "3600000"}
+    # Without a min.insync.replicas of its own it has that of the brokers, as most topics.
+    config = {"retention.ms": "3600000"}
     new = NewTopic(topic, num_partitions=len(assignment), replica_assignment=assignment, config=config)
     deadline = time.monotonic() + CREATED_WITHIN
     tried = False

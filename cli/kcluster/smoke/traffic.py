@@ -71,6 +71,14 @@ class ReadRecords:
     unread: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     """Partition: the offset that was reached and the end that was not."""
 
+    @property
+    def spans(self) -> dict[int, tuple[int, int]]:
+        """The first offset that was read of each partition, and the one behind the last."""
+        offsets: dict[int, list[int]] = {}
+        for record in self.records:
+            offsets.setdefault(record.partition, []).append(record.offset)
+        return {partition: (min(read), max(read) + 1) for partition, read in offsets.items()}
+
     def covers(self, record: SmokeRecord) -> bool:
         """Whether the read got as far as this record, so that its absence means something."""
         return record.partition not in self.unread or record.offset < self.unread[record.partition][0]
@@ -279,7 +287,7 @@ def until_reached(
 ) -> Iterator[Message]:
     """The messages until each partition has reached its goal or the deadline; `reached` is updated on the way."""
     while any(reached.get(partition, 0) < goal for partition, goal in goals.items()) and time.monotonic() < deadline:
-        for message in consumer.consume(500, 0.1):
+        for message in consumer.consume(500, 0.02):  # it waits that long for the last of 500
             partition, offset, error = message.partition() or 0, message.offset() or 0, message.error()
             if error is None:
                 reached[partition] = offset + 1

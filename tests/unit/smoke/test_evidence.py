@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 
@@ -12,6 +13,7 @@ from kcluster.results import Cell, Grid
 from kcluster.show import OutputFormat, result
 from kcluster.smoke.evidence import Evidence, left_out, paths_into, problems_of, rows_of, verdict_of
 from kcluster.smoke.group_failover import GroupFailover
+from kcluster.smoke.replica_reads import ReplicaVerdict
 from kcluster.smoke.result import SmokeResult
 from kcluster.smoke.traffic import ProducedRecords, ReadRecords, Undelivered, WritePath
 from kcluster.smoke.verdict import SmokeRecord, Verdict, judge
@@ -32,13 +34,14 @@ def evidence(
     unsent: dict[int, int] | None = None,
     failover: GroupFailover = WHOLE,
     unread: dict[int, tuple[int, int]] | None = None,
+    replicas: Sequence[ReplicaVerdict] = (),
 ) -> Evidence:
     latencies = {record.sequence: 0.001 * (record.sequence + 1) for record in ACKED}
     produced = ProducedRecords(list(ACKED), undelivered or [], unsent or {}, latencies)
-    return Evidence(produced, failover, ReadRecords(seen, unread or {}))
+    return Evidence(produced, failover, ReadRecords(seen, unread or {}), replicas)
 
 
-def smoke(evidence: Evidence, topic: str = "kcluster-smoke-x") -> SmokeResult:
+def smoke(evidence: Evidence, topic: str = "kcluster-smoke-x", left_out: Sequence[str] = ()) -> SmokeResult:
     return SmokeResult(
         topic=topic,
         kept=False,
@@ -47,8 +50,9 @@ def smoke(evidence: Evidence, topic: str = "kcluster-smoke-x") -> SmokeResult:
         leaders=LEADERS,
         resumed=len(evidence.failover.resumed),
         problems=list(problems_of(PATHS, LEADERS, evidence)),
-        left_out=[],
+        left_out=left_out,
         seconds=1.25,
+        replicas=evidence.replicas,
     )
 
 
@@ -90,9 +94,12 @@ def test_without_an_inventory_the_paths_come_from_the_metadata() -> None:
 
 
 def test_listeners_that_were_not_tried_are_reported_once_with_the_reason() -> None:
-    (reason,) = left_out(BROKERS, "PLAINTEXT")
+    (reason,) = left_out(BROKERS, ALIVE, "PLAINTEXT")
     assert reason == "listener OUTSIDE: its protocol is SASL_SSL, the client's PLAINTEXT (see --client-config)"
-    assert "-i INV" in left_out((), "PLAINTEXT")[0]
+    assert "-i INV" in left_out((), ALIVE, "PLAINTEXT")[0]
+    assert left_out(BROKERS, {**ALIVE, 7: "h7:9092"}, "SASL_SSL")[0] == (
+        "listeners of broker 7: it is not in the inventory"
+    )
 
 
 def test_a_row_counts_what_entered_and_what_the_broker_led() -> None:
@@ -111,6 +118,35 @@ def test_a_complete_smoke_test_passes() -> None:
     assert last.text == (
         "smoke test passed: 4 acknowledged, 4 read, 0 lost, 0 duplicates, 2 read after the group failover (1.2 s)"
     )
+
+
+def test_what_was_not_tested_is_named_with_its_reason_in_the_verdict_the_table_and_the_json(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    reasons = left_out(BROKERS, ALIVE, "PLAINTEXT")
+    smoked = smoke(evidence(), left_out=reasons)
+    assert smoked.passed
+    assert smoked.sentence.endswith(
+        "(1.2 s); not tested: listener OUTSIDE: its protocol is SASL_SSL, the client's PLAINTEXT (see --client-config)"
+    )
+    result(smoked, OutputFormat.TABLE)
+    assert capsys.readouterr().out.count(reasons[0]) == 1
+    assert smoked.data()["left_out"] == reasons
+
+
+def test_a_replica_with_a_fault_fails_the_test_and_is_named() -> None:
+    rows = [
+        ReplicaVerdict(0, 1, 2, 2, ""),
+        ReplicaVerdict(0, 2, 1, 2, "read only to offset 1 of 2: it has no more records"),
+    ]
+    smoked = smoke(evidence(replicas=rows))
+    assert smoked.exit_code is ExitCode.NO
+    assert smoked.problems == [
+        "replica of partition 0 on broker 2 read only to offset 1 of 2: it has no more records "
+        "(see kcluster health, and the broker's log)"
+    ]
+    assert "1 of 2 replicas complete (1.2 s)" in smoked.sentence
+    assert smoked.data()["replicas"][1] == {"partition": 0, "broker": 2, "read_to": 1, "end": 2, "fault": rows[1].fault}
 
 
 def test_a_lost_record_is_named_with_broker_partition_offset_and_sequence() -> None:

@@ -129,6 +129,11 @@ def test_in_a_large_cluster_every_leader_is_reached_by_as_many_paths() -> None:
     assert {reached.count(partition) for partition in leaders} == {PARTITIONS_PER_PATH}
 
 
+def test_the_span_of_a_partition_is_from_its_first_record_to_behind_its_last() -> None:
+    records = [SmokeRecord(0, 0, partition, offset, 0) for partition, offset in [(0, 4), (0, 5), (2, 0), (0, 6)]]
+    assert ReadRecords(records).spans == {0: (4, 7), 2: (0, 1)}
+
+
 def test_what_lies_behind_the_point_that_was_read_is_not_judged() -> None:
     reading = ReadRecords([], unread={1: (5, 9)})
     assert reading.covers(SmokeRecord(0, 0, partition=0, offset=99, checksum=0))

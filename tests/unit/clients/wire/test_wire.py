@@ -71,6 +71,40 @@ def test_the_logs_of_a_broker_are_listed_with_their_sizes():
         assert wire.log_dirs("127.0.0.1", port) == [wire.Replica("orders", 2, 4096, 5, "/data")]
 
 
+def batch(first, last_delta, content, leader_epoch):
+    body = struct.pack(">bIhi", 2, 0, 0, last_delta) + bytes(34) + content
+    return struct.pack(">qii", first, len(body) + 4, leader_epoch) + body
+
+
+def fetched(partition, error, records):
+    numbers = struct.pack(">ihqqq", partition, error, 9, 9, 0)
+    return numbers + struct.pack(">iqqi", 1, 5, 0, -1) + struct.pack(">i", len(records)) + records
+
+
+def test_the_records_of_a_replica_come_in_whole_batches_with_a_checksum_that_leaders_do_not_change():
+    whole = batch(0, 3, b"abcd", leader_epoch=1) + batch(4, 0, b"e", leader_epoch=1)
+    partitions = fetched(0, 0, whole + batch(5, 0, b"cut off", leader_epoch=1)[:-1]) + fetched(2, 1, b"")
+    answer = struct.pack(">ihii", 0, 0, 0, 1) + string("t") + struct.pack(">i", 2) + partitions
+    elected = struct.pack(">ihii", 0, 0, 0, 1) + string("t") + struct.pack(">i", 1)
+    elected += fetched(0, 0, batch(0, 3, b"abcd", leader_epoch=2) + batch(4, 0, b"x", leader_epoch=2))
+    with server(answer, elected) as (port, asked):
+        first = wire.fetch("127.0.0.1", port, "t", {0: 0, 2: 7})
+        second = wire.fetch("127.0.0.1", port, "t", {0: 0})
+    assert [(one.first, one.last) for one in first[0].batches] == [(0, 3), (4, 4)]
+    assert (first[0].error, first[2]) == (0, wire.FetchedPartition(1, ()))
+    assert second[0].batches[0] == first[0].batches[0]
+    assert second[0].batches[1].checksum != first[0].batches[1].checksum
+    assert asked[0][4:8] == struct.pack(">hh", 1, 11)
+
+
+@pytest.mark.parametrize("length", [-5, 0, 1 << 30])
+def test_a_damaged_batch_ends_the_reading(length):
+    damaged = struct.pack(">qi", 0, length) + bytes(80)
+    answer = struct.pack(">ihii", 0, 0, 0, 1) + string("t") + struct.pack(">i", 1) + fetched(0, 0, damaged)
+    with server(answer) as (port, _):
+        assert wire.fetch("127.0.0.1", port, "t", {0: 0}) == {0: wire.FetchedPartition(0, ())}
+
+
 def test_the_cluster_id_follows_the_brokers():
     broker = struct.pack(">i", 1) + string("host") + struct.pack(">i", 9092) + struct.pack(">h", -1)
     with server(struct.pack(">ii", 0, 1) + broker + string("the-id")) as (port, _):
