@@ -99,6 +99,8 @@ class NodeHost:
 
     def bring_up(self, start: bool) -> dict[str, Any]:
         """Everything, in the only safe order: refuse, write, format, enable, start."""
+        for wanted in (*once(self.nodes, "directories"), *once(self.nodes, "files")):
+            drift(wanted)  # refuses what lies behind a link of a service
         others = [other_cluster(node["whose"]) for node in self.nodes]
         refusals = [reason for reason in (*others, *map(refusal, self.nodes)) if reason]
         if refusals:
@@ -183,7 +185,7 @@ def begin_format(node: Node) -> subprocess.Popen[bytes]:
     if not os.path.exists(tool):
         raise HostRefusedError(f"{tool} is missing; the role kcluster.kafka.release brings it")
     become = ["setpriv", "--reuid", node["user"], "--regid", node["group"], "--init-groups", "--"]
-    command = [tool, "format", "-t", node["cluster_id"], "-c", node["config_file"], "--ignore-formatted"]
+    command = [tool, "format", f"-t={node['cluster_id']}", f"-c={node['config_file']}", "--ignore-formatted"]
     environment = dict(node["environment"], KAFKA_HEAP_OPTS="-Xmx256m", LOG_DIR=node["log_dir"])
     return subprocess.Popen(
         become + command,

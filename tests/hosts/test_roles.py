@@ -109,8 +109,26 @@ def test_a_host_that_is_refused_stops_all_before_anything_starts(fleet: NewFleet
     assert f"{unit} belongs to the cluster two, but the inventory says kcluster_name: trio" in refused(trio)
     assert trio.lab.ssh("h2", f"cat {unit}; rm {unit}") == "Description=Kafka broker 2 of two\n"
     assert "kafka_heap: given with -e, but set in the inventory only" in refused(trio, "-e", "kafka_heap=1g")
+    _links_of_a_service_lead_root_nowhere(trio)
     for host in ("h1", "h2", "h3"):
         assert "inactive" in trio.lab.ssh(host, "systemctl is-active zookeeper kafka; true")
+
+
+def _links_of_a_service_lead_root_nowhere(trio: Fleet) -> None:
+    """A server whose account was taken over links its `myid` to a file of root, and another one its data directory."""
+    trio.write(TRIO_ZK.replace("kafka_broker_id: 3", "kafka_broker_id: 3, kafka_data_dirs: [/srv/data/kafka]"))
+    keep = "mkdir -m 700 /root/keep; echo 9 of root >/root/kept; chmod 600 /root/kept; "
+    look = "stat -c '%n %U:%G %a' /root/keep /root/kept; cat /root/kept"
+    owned = "install -d -o kafka -g kafka {0}; runuser -u kafka -- ln -s {1} {0}/{2}"
+    kept = [trio.lab.ssh(host, keep + look) for host in ("h2", "h3")]
+    trio.lab.ssh("h2", owned.format("/var/lib/zookeeper", "/root/kept", "myid"))
+    trio.lab.ssh("h3", owned.format("/srv/data", "/root/keep", "kafka"))
+    said = refused(trio)
+    for link, target in (("/var/lib/zookeeper/myid", "/root/kept"), ("/srv/data/kafka", "/root/keep")):
+        assert f"{link} is a symbolic link to {target} and belongs to the account " in said
+        assert f"try: find out who made it, then remove it: rm {link}" in said
+    assert "9 of root" not in said
+    assert [trio.lab.ssh(host, look) for host in ("h2", "h3")] == kept
 
 
 @pytest.fixture(scope="module")
