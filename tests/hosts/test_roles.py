@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.fleet import PROJECT, TRIO_ZK, Fleet, NewFleet
+from tests.hosts.fleet import PROJECT, SOLO, TRIO_ZK, Fleet, NewFleet
 from tests.hosts.spark import TRIO_SPARK
 
 ONE_KRAFT = """
@@ -174,6 +174,39 @@ def test_the_installed_collection_brings_up_kraft_and_formats_it_once(
     one.write(ONE_KRAFT.replace("PbWm", "AbWm"))
     assert "belongs to the cluster PbWmCmMSSbSvDeFTl9mVrA" in refused(one)
     assert one.lab.ssh("h1", metas) == written
+
+
+SECRETS = """
+      ssl.keystore.password: S3cret-config
+      listener.name.internal.plain.sasl.jaas.config: a.Module required username="a" password="S3cret-jaas";
+    kafka_environment: {APP_PASSWORD: S3cret-environment, KAFKA_OPTS: -Djavax.net.ssl.keyStorePassword=S3cret-option}
+    zookeeper_environment: {APP_PASSWORD: S3cret-zookeeper}
+"""
+ALONE = """
+- hosts: all
+  become: true
+  gather_facts: false
+  roles: [kcluster.kafka.host, kcluster.kafka.release, kcluster.kafka.zookeeper, kcluster.kafka.kafka]
+"""
+
+
+def test_secrets_of_the_configuration_are_in_no_output_and_no_file_of_others(fleet: NewFleet, tmp_path: Path) -> None:
+    one = fleet(1, SOLO.rstrip("\n").replace("min.insync.replicas: 1", "min.insync.replicas: 1" + SECRETS.rstrip()))
+    (tmp_path / "roles.yml").write_text(ALONE)
+    done = one.run("provision", "-i", str(one.inventory), "--yes", "-o", "json", "--no-smoke")
+    said = [done.stdout, done.stderr, *(path.read_text() for path in one.home.rglob("*.jsonl"))]
+    one.write((one.inventory / "cluster.yml").read_text().replace("S3cret", "S3cret-new"))
+    told = one.ansible(str(tmp_path / "roles.yml"), "-vvv", "--diff")
+    one.lab.ssh("h1", "sed -i s/broker.id=.*/broker.id=7/ /var/lib/kafka/meta.properties")
+    failed = one.ansible("provision.yml", "-vvv", "--diff", check=False)
+    shown = "".join([*said, told.stdout, told.stderr, failed.stdout, failed.stderr])
+    assert "(a secret changes)" in shown
+    assert "belongs to the node 7" in shown
+    assert [line for line in shown.splitlines() if "S3cret" in line] == []
+    held = one.lab.ssh("h1", "journalctl | grep -c S3cret; grep -rl S3cret /etc /run /tmp /opt/kafka/*.sh /var/l*; true")
+    count, *files = held.split()
+    assert (count, "/etc/kafka/server.properties" in files) == ("0", True)
+    assert set(one.lab.ssh("h1", f"stat -c %A {' '.join(files)} | cut -c8-").split()) == {"---"}
 
 
 NOTHING = {"h1": False, "h2": False, "h3": False}

@@ -282,3 +282,11 @@ def test_modules_import_nothing_that_hosts_do_not_have(project: Path) -> None:
     run = [sys.executable, "-c", code.format(PLUGINS), str(collections())]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("text", ["", "\0\0 geheim", "ü" * 9999])
+def test_a_sealed_text_is_read_with_its_key_only(plugin: Plugin, text: str) -> None:
+    sealing = plugin("module_utils.sealing")
+    key, other = sealing.new_key(), sealing.new_key()
+    assert sealing.unsealed(sealing.sealed(text, key), key) == text
+    assert not text or sealing.sealed(text, key) != sealing.sealed(text, other)
