@@ -203,7 +203,9 @@ def test_secrets_of_the_configuration_are_in_no_output_and_no_file_of_others(fle
     assert "(a secret changes)" in shown
     assert "belongs to the node 7" in shown
     assert [line for line in shown.splitlines() if "S3cret" in line] == []
-    held = one.lab.ssh("h1", "journalctl | grep -c S3cret; grep -rl S3cret /etc /run /tmp /opt/kafka/*.sh /var/l*; true")
+    held = one.lab.ssh(
+        "h1", "journalctl | grep -c S3cret; grep -rl S3cret /etc /run /tmp /opt/kafka/*.sh /var/l*; true"
+    )
     count, *files = held.split()
     assert (count, "/etc/kafka/server.properties" in files) == ("0", True)
     assert set(one.lab.ssh("h1", f"stat -c %A {' '.join(files)} | cut -c8-").split()) == {"---"}
