@@ -9,7 +9,7 @@ import stat
 from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError
 
 TRUSTED = {0, os.geteuid()}
-"""The accounts whose symbolic links are followed: with a link in its directory a service could point root at any file."""
+"""The accounts whose symbolic links are followed: with one in its directory a service could point root at any file."""
 
 _MOST_STEPS = 400
 """Names and links on one way; more is a circle of links."""

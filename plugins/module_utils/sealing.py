@@ -1,4 +1,4 @@
-"""Texts with secrets on their way from a host: `ansible-playbook -vvv` prints every answer of a module as it arrives."""
+"""Texts with secrets on their way from a host: `ansible-playbook -vvv` prints each answer of a module as it comes."""
 
 from __future__ import annotations
 

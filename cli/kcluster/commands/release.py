@@ -62,7 +62,7 @@ def fetch(
 
     Without --source: the cache, Maven, then Apache's archive. An interrupted download resumes. A URL or path is that of
     the archive, or of a mirror or directory with it. It is verified by --sha512, else by the hash packaged with
-    kcluster, else by a file next to it that ends with .sha512; where that file has another hash, the archive is refused.
+    kcluster, else by a file next to it that ends with .sha512; where that file has another hash, it is refused.
 
     \b
       kcluster release fetch 3.9.2

@@ -70,7 +70,7 @@ _SCHEMA = (
         "all",
         VariableType.TEXT,
         "",
-        "the SHA-512 of the release's archive, as `sha512sum` prints it; outranks the hash packaged with kcluster and one "
+        "the SHA-512 of the release's archive, as `sha512sum` prints it; outranks the packaged hash and one "
         "published beside the archive; required by a source with `http://`",
     ),
     Variable(

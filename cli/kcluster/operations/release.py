@@ -106,7 +106,8 @@ class Bundled(Result):
         yield f"wrote {self.file} ({self.size / 1e6:.0f} MB) and {self.file}.sha512"
         # Apache's archive has another hash, and kcluster knows that one.
         given = f" --sha512 {self.sha512}" if self.version in manifest.pins() else ""
-        yield f"copy both to the other machine, and run there: kcluster release fetch {self.version} --source FILE{given}"
+        command = f"kcluster release fetch {self.version} --source FILE{given}"
+        yield f"copy both to the other machine, and run there: {command}"
 
 
 def listing() -> Listing:
@@ -125,7 +126,7 @@ def fetch(
         raise UsageError(f"--sha512 {release.sha512_fault}", resolution="give the first word of: sha512sum ARCHIVE")
     if release.unverifiable:
         raise UsageError(
-            f"{release.unverifiable[0]}: over http:// the archive and a hash beside it can be changed on the way",
+            f"{release.unverifiable[0]}: over http:// the archive and its hash can be changed on the way",
             resolution="give the published SHA-512 of the archive: --sha512 HASH, or use https://",
         )
     home = fetching.fetch(release, progress, meter, thorough=True)

@@ -113,7 +113,7 @@ def _from_url(url: str, job: FetchRequest) -> str:
 
 
 def _expected(name: str, release: Release, published: str | None) -> str:
-    """The hash an archive must have: the one given, else the packaged one, else the published; empty when there is none.
+    """The hash an archive must have: the one given, else the packaged, else the published one; empty without any.
 
     Who can put another archive there can put its hash there too, so one that differs from the known hash is an error.
     """

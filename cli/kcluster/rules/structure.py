@@ -81,7 +81,7 @@ def verifiable_release(cluster: Cluster) -> Iterator[Finding]:
         )
     for source in release.unverifiable:
         yield Finding(
-            f"kafka_release_sources has {source}: over http:// the archive and a hash beside it can be changed on the way",
+            f"kafka_release_sources has {source}: over http:// the archive and its hash can be changed on the way",
             "set kafka_release_sha512 to the published SHA-512 of the archive, or use https://",
             Location(variable="kafka_release_sources"),
         )

@@ -82,7 +82,7 @@ def test_what_a_service_links_to_is_neither_read_nor_changed(
     assert (files.drift({**file, "text": "a secret", "mode": "0600"}), files.drift(made)["attributes"]) == (None, "")
 
     monkeypatch.setattr(descriptors, "TRUSTED", set())
-    refused = pytest.raises(plugin("module_utils.errors").HostRefusedError, match="is a symbolic link to .*\ntry: ")
+    refused = pytest.raises(plugin("module_utils.errors").HostRefusedError, match=r"is a symbolic link to .*\ntry: ")
     with refused as caught:
         files.drift(file)
     assert str(caught.value).startswith(f"{tmp_path}/data/myid is a symbolic link to {tmp_path}/roots/myid and belongs")

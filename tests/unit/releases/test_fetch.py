@@ -109,7 +109,7 @@ def test_the_hash_of_the_inventory_outranks_the_pinned_one_and_none_need_be_publ
     beside(web, bundle, "<html>please log in</html>")
     assert fetch(release(str(bundle), sha512=ours), print).is_dir()
     beside(web, bundle, "b" * 128)
-    with pytest.raises(RefusedError, match="names another hash than the one given for Kafka 9.9.9") as caught:
+    with pytest.raises(RefusedError, match="names another hash than the one given") as caught:
         fetch(release(web.url, sha512=ours), print)
     assert caught.value.details == f"{ours}  given\n{'b' * 128}  published"
 
