@@ -7,6 +7,7 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
+from ansible_collections.kcluster.kafka.plugins.module_utils import sealing
 from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as reading
 
 from kcluster.ansible_api import Kind
@@ -27,10 +28,13 @@ class ActionModule(ActionBase):
         nodes = [NodeRequest.of(cluster, node) for node in reading.nodes(cluster, host, self._kinds())]
         if not nodes:
             return dict(_NONE)
-        arguments = {**self._task.args, "wanted": json.dumps([node.question for node in nodes])}
+        key = sealing.new_key()
+        wanted = json.dumps({"nodes": [node.question for node in nodes], "key": key})
+        arguments = {**self._task.args, "wanted": wanted}
         answer = self._execute_module("kcluster.kafka.node", arguments, task_vars=task_vars)
         answer.pop("invocation", None)  # it repeats what was asked for, secrets and all
-        return self._shown(nodes, answer)
+        texts = json.loads(sealing.unsealed(answer.pop("sealed"), key)) if "sealed" in answer else {}
+        return self._shown(nodes, answer, texts)
 
     def _kinds(self) -> tuple[Kind, ...]:
         if "wanted" in self._task.args:
@@ -41,9 +45,9 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(f"{', '.join(unknown)} is no kind of node\ntry: one of {', '.join(Kind)}")
         return tuple(map(Kind, asked))
 
-    def _shown(self, nodes: list[NodeRequest], answer: dict[str, Any]) -> dict[str, Any]:
-        """The module's answer for people: the raw texts, which hold secrets, are left out."""
-        differing, kept = answer.pop("differing", []), answer.pop("kept", {})
+    def _shown(self, nodes: list[NodeRequest], answer: dict[str, Any], texts: dict[str, Any]) -> dict[str, Any]:
+        """The module's answer for people: of the raw texts, which hold secrets, only what may be shown."""
+        differing, kept = texts.get("differing", []), texts.get("kept", {})
         if self._play_context.diff or self._task.diff:
             answer["diff"] = list(diff(nodes, differing))
         if not answer.get("failed"):

@@ -8,6 +8,7 @@ import pwd
 import stat
 from typing import Any, Dict
 
+from ansible_collections.kcluster.kafka.plugins.module_utils.descriptors import opened, opened_directory
 from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError
 
 Wanted = Dict[str, Any]
@@ -15,11 +16,11 @@ Wanted = Dict[str, Any]
 
 
 def read(path: str) -> str | None:
-    """The text of a file; None when it is not there or cannot be read."""
+    """The text of a file; None when it is not there, cannot be read, or is behind a link that is not followed."""
     try:
-        with open(path, encoding="utf-8", errors="replace", newline="") as file:
+        with open(opened(path), encoding="utf-8", errors="replace", newline="") as file:
             return file.read()
-    except OSError:
+    except (OSError, HostRefusedError):
         return None
 
 
@@ -79,14 +80,17 @@ def spelled(wanted: Wanted) -> str:
 def state(path: str) -> dict[str, str | None]:
     """What a file or directory is: `attributes`, empty when it does not exist, and the `text` of a file."""
     try:
-        facts = os.stat(path)
+        descriptor = opened(path)
     except (FileNotFoundError, NotADirectoryError):
         return {"attributes": "", "text": None}
-    text = None
-    if stat.S_ISREG(facts.st_mode):
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
-            text = file.read()
-    return {"attributes": attributes(facts), "text": text}
+    try:
+        facts, text = os.fstat(descriptor), None
+        if stat.S_ISREG(facts.st_mode):
+            with open(descriptor, encoding="utf-8", errors="surrogateescape", newline="", closefd=False) as file:
+                text = file.read()
+        return {"attributes": attributes(facts), "text": text}
+    finally:
+        os.close(descriptor)
 
 
 def drift(wanted: Wanted) -> dict[str, Any] | None:
@@ -98,46 +102,41 @@ def drift(wanted: Wanted) -> dict[str, Any] | None:
 
 def make_directory(wanted: Wanted) -> None:
     """Make a directory with its owner and mode; what lies in it stays as it is, however much that is."""
-    os.makedirs(wanted["path"], mode=0o755, exist_ok=True)
-    give(wanted["path"], wanted)
+    descriptor = opened_directory(wanted["path"])
+    try:
+        give(descriptor, wanted)
+    finally:
+        os.close(descriptor)
 
 
 def write(wanted: Wanted) -> None:
     """Write a file whole: a reader sees the old text or the new one, also after a power cut."""
-    import tempfile  # costs more than the rest together, and most scripts write nothing
-
-    folder = os.path.dirname(wanted["path"])
-    os.makedirs(folder, mode=0o755, exist_ok=True)
-    handle, fresh = tempfile.mkstemp(prefix=".kcluster-", dir=folder)
+    path, name = os.path.split(wanted["path"])
+    folder, fresh = opened_directory(path), f".kcluster-{os.urandom(4).hex()}"
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(wanted["text"])
-            give(fresh, wanted)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, wanted["path"])
-    except BaseException:
-        os.unlink(fresh)
-        raise
-    sync(folder)
-
-
-def sync(folder: str) -> None:
-    """Flush the names in a folder to the disk."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+                file.write(wanted["text"])
+                give(descriptor, wanted)
+                file.flush()
+                os.fsync(descriptor)
+            os.replace(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            os.unlink(fresh, dir_fd=folder)
+            raise
+        os.fsync(folder)
     finally:
-        os.close(handle)
+        os.close(folder)
 
 
-def give(path: str, wanted: Wanted) -> None:
-    """Set owner, group and mode of one file or directory; HostRefusedError when there is no such account."""
+def give(descriptor: int, wanted: Wanted) -> None:
+    """Set owner, group and mode of an open file or directory; HostRefusedError when there is no such account."""
     try:
         number, of = pwd.getpwnam(wanted["owner"]).pw_uid, grp.getgrnam(wanted["group"]).gr_gid
     except KeyError:
         raise HostRefusedError(
             "there is no account {owner}:{group} on this host; the role kcluster.kafka.host makes it".format(**wanted)
         ) from None
-    os.chown(path, number, of)
-    os.chmod(path, int(wanted["mode"], 8))
+    os.fchown(descriptor, number, of)
+    os.fchmod(descriptor, int(wanted["mode"], 8))

@@ -7,14 +7,13 @@ import grp
 import os
 import pwd
 import re
-import stat
 import subprocess
 from collections.abc import Callable
 from typing import Any, Dict
 
 from ansible_collections.kcluster.kafka.plugins.module_utils import java
 from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError
-from ansible_collections.kcluster.kafka.plugins.module_utils.files import attributes, give, read
+from ansible_collections.kcluster.kafka.plugins.module_utils.files import drift, make_directory, read
 
 SYSCTL_FILE = "/etc/sysctl.d/60-kcluster-kafka.conf"
 KERNEL = "/proc/sys"
@@ -108,23 +107,12 @@ def run(*command: str) -> None:
 
 def directory(work: Work, path: str, user: str, group: str, mode: str) -> None:
     """A directory with its owner and mode; what lies in it is left alone."""
-    wanted = {"owner": user, "group": group, "mode": mode}
-    after, before = f"{user}:{group} {mode}", described(path)
-    if before == after:
-        return
-    steps = [(give, path, wanted)]
-    work.change(f"directory {path}", before, after, *([] if before else [(os.makedirs, path, 0o755)]), *steps)
-
-
-def described(path: str) -> str:
-    """A directory's owner and mode; empty when it is not there."""
-    try:
-        facts = os.stat(path)
-    except FileNotFoundError:
-        return ""
-    if not stat.S_ISDIR(facts.st_mode):
+    wanted = {"path": path, "owner": user, "group": group, "mode": mode}
+    found = drift(wanted)
+    if os.path.exists(path) and not os.path.isdir(path):
         raise HostRefusedError(f"{path} is not a directory\ntry: move it away")
-    return attributes(facts)
+    if found:
+        work.change(f"directory {path}", found["attributes"], found["wanted"], (make_directory, wanted))
 
 
 def kernel(work: Work) -> None:

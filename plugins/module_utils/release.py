@@ -158,7 +158,7 @@ def write(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: str) -> None:
     assert content  # it is a plain file
     with content, open(path, "wb") as file:
         shutil.copyfileobj(content, file, CHUNK)
-    os.chmod(path, 0o755 if member.mode & 0o100 else 0o644)
+        os.fchmod(file.fileno(), 0o755 if member.mode & 0o100 else 0o644)
 
 
 def check(arriving: IncomingStream, name: str, sha512: str, size: int) -> None:

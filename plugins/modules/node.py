@@ -13,6 +13,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.kcluster.kafka.plugins.module_utils.disk_identity import formatted, refusal
 from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError
 from ansible_collections.kcluster.kafka.plugins.module_utils.files import drift, make_directory, read, write
+from ansible_collections.kcluster.kafka.plugins.module_utils.sealing import sealed
 from ansible_collections.kcluster.kafka.plugins.module_utils.systemd import Units
 from ansible_collections.kcluster.kafka.plugins.module_utils.unit_owner import other_cluster
 
@@ -99,6 +100,8 @@ class NodeHost:
 
     def bring_up(self, start: bool) -> dict[str, Any]:
         """Everything, in the only safe order: refuse, write, format, enable, start."""
+        for wanted in (*once(self.nodes, "directories"), *once(self.nodes, "files")):
+            drift(wanted)  # refuses what lies behind a link of a service
         others = [other_cluster(node["whose"]) for node in self.nodes]
         refusals = [reason for reason in (*others, *map(refusal, self.nodes)) if reason]
         if refusals:
@@ -183,7 +186,7 @@ def begin_format(node: Node) -> subprocess.Popen[bytes]:
     if not os.path.exists(tool):
         raise HostRefusedError(f"{tool} is missing; the role kcluster.kafka.release brings it")
     become = ["setpriv", "--reuid", node["user"], "--regid", node["group"], "--init-groups", "--"]
-    command = [tool, "format", "-t", node["cluster_id"], "-c", node["config_file"], "--ignore-formatted"]
+    command = [tool, "format", f"-t={node['cluster_id']}", f"-c={node['config_file']}", "--ignore-formatted"]
     environment = dict(node["environment"], KAFKA_HEAP_OPTS="-Xmx256m", LOG_DIR=node["log_dir"])
     return subprocess.Popen(
         become + command,
@@ -215,13 +218,15 @@ def main() -> None:
         "state": {"type": "str", "choices": ["started", "prepared"], "default": "started"},
     }
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
-    nodes = json.loads(module.params["wanted"])
+    wanted = json.loads(module.params["wanted"])
+    nodes = wanted["nodes"]
     host = NodeHost(module, nodes, Units(module.run_command, [node["unit"] for node in nodes]))
     try:
-        found = host.bring_up(module.params["state"] == "started")
+        found, end = host.bring_up(module.params["state"] == "started"), module.exit_json
     except (HostRefusedError, OSError) as problem:
-        module.fail_json(msg=str(problem), changes=host.changes, differing=host.differing)
-    module.exit_json(changed=bool(host.changes), changes=host.changes, differing=host.differing, **found)
+        found, end = {"msg": str(problem)}, module.fail_json
+    texts = json.dumps({"differing": host.differing, "kept": found.pop("kept", {})})
+    end(changed=bool(host.changes), changes=host.changes, sealed=sealed(texts, wanted["key"]), **found)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,13 @@ def test_an_argument_is_a_word_of_its_type_or_has_a_default(project: Path, role:
             assert option["type"] == TYPES.get(VARIABLES[name].type, option["type"]), name
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_an_argument_that_may_hold_secrets_is_not_logged(project: Path, role: str) -> None:
+    secret = (VariableType.PROPERTIES, VariableType.SECRET)
+    hidden = {name for name, option in options(project, role).items() if option.get("no_log")}
+    assert hidden == {name for name in options(project, role) if name in VARIABLES and VARIABLES[name].type in secret}
+
+
 def test_every_word_that_hosts_are_told_is_an_argument(project: Path) -> None:
     told = {name for role in ROLES for name in options(project, role)}
     assert set(VARIABLES) - told == OF_THE_CLI

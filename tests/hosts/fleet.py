@@ -79,9 +79,9 @@ all:
 
 SOLO_KRAFT = SOLO.replace(
     "    zookeeper_heap: 128m\n",
-    "    kafka_controller_heap: 192m\n    kafka_version: 4.2.0\n    kafka_cluster_id: PbWmCmMSSbSvDeFTl9mVrA\n",
+    "    kafka_controller_heap: 192m\n    kafka_version: 4.2.0\n    kafka_cluster_id: -bWmCmMSSbSvDeFTl9mVrA\n",
 ).replace("zookeeper: {hosts: {h1: {zookeeper_id: 1}}}", "kafka_controller: {hosts: {h1: {kafka_controller_id: 3001}}}")
-"""The same with a controller, so that storage is formatted too."""
+"""The same with a controller, so that storage is formatted too, with an id that begins like an option."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.fleet import PROJECT, TRIO_ZK, Fleet, NewFleet
+from tests.hosts.fleet import PROJECT, SOLO, TRIO_ZK, Fleet, NewFleet
 from tests.hosts.spark import TRIO_SPARK
 
 ONE_KRAFT = """
@@ -109,8 +109,26 @@ def test_a_host_that_is_refused_stops_all_before_anything_starts(fleet: NewFleet
     assert f"{unit} belongs to the cluster two, but the inventory says kcluster_name: trio" in refused(trio)
     assert trio.lab.ssh("h2", f"cat {unit}; rm {unit}") == "Description=Kafka broker 2 of two\n"
     assert "kafka_heap: given with -e, but set in the inventory only" in refused(trio, "-e", "kafka_heap=1g")
+    _links_of_a_service_lead_root_nowhere(trio)
     for host in ("h1", "h2", "h3"):
         assert "inactive" in trio.lab.ssh(host, "systemctl is-active zookeeper kafka; true")
+
+
+def _links_of_a_service_lead_root_nowhere(trio: Fleet) -> None:
+    """A server whose account was taken over links its `myid` to a file of root, and another one its data directory."""
+    trio.write(TRIO_ZK.replace("kafka_broker_id: 3", "kafka_broker_id: 3, kafka_data_dirs: [/srv/data/kafka]"))
+    keep = "mkdir -m 700 /root/keep; echo 9 of root >/root/kept; chmod 600 /root/kept; "
+    look = "stat -c '%n %U:%G %a' /root/keep /root/kept; cat /root/kept"
+    owned = "install -d -o kafka -g kafka {0}; runuser -u kafka -- ln -s {1} {0}/{2}"
+    kept = [trio.lab.ssh(host, keep + look) for host in ("h2", "h3")]
+    trio.lab.ssh("h2", owned.format("/var/lib/zookeeper", "/root/kept", "myid"))
+    trio.lab.ssh("h3", owned.format("/srv/data", "/root/keep", "kafka"))
+    said = refused(trio)
+    for link, target in (("/var/lib/zookeeper/myid", "/root/kept"), ("/srv/data/kafka", "/root/keep")):
+        assert f"{link} is a symbolic link to {target} and belongs to the account " in said
+        assert f"try: find out who made it, then remove it: rm {link}" in said
+    assert "9 of root" not in said
+    assert [trio.lab.ssh(host, look) for host in ("h2", "h3")] == kept
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +174,41 @@ def test_the_installed_collection_brings_up_kraft_and_formats_it_once(
     one.write(ONE_KRAFT.replace("PbWm", "AbWm"))
     assert "belongs to the cluster PbWmCmMSSbSvDeFTl9mVrA" in refused(one)
     assert one.lab.ssh("h1", metas) == written
+
+
+SECRETS = """
+      ssl.keystore.password: S3cret-config
+      listener.name.internal.plain.sasl.jaas.config: a.Module required username="a" password="S3cret-jaas";
+    kafka_environment: {APP_PASSWORD: S3cret-environment, KAFKA_OPTS: -Djavax.net.ssl.keyStorePassword=S3cret-option}
+    zookeeper_environment: {APP_PASSWORD: S3cret-zookeeper}
+"""
+ALONE = """
+- hosts: all
+  become: true
+  gather_facts: false
+  roles: [kcluster.kafka.host, kcluster.kafka.release, kcluster.kafka.zookeeper, kcluster.kafka.kafka]
+"""
+
+
+def test_secrets_of_the_configuration_are_in_no_output_and_no_file_of_others(fleet: NewFleet, tmp_path: Path) -> None:
+    one = fleet(1, SOLO.rstrip("\n").replace("min.insync.replicas: 1", "min.insync.replicas: 1" + SECRETS.rstrip()))
+    (tmp_path / "roles.yml").write_text(ALONE)
+    done = one.run("provision", "-i", str(one.inventory), "--yes", "-o", "json", "--no-smoke")
+    said = [done.stdout, done.stderr, *(path.read_text() for path in one.home.rglob("*.jsonl"))]
+    one.write((one.inventory / "cluster.yml").read_text().replace("S3cret", "S3cret-new"))
+    told = one.ansible(str(tmp_path / "roles.yml"), "-vvv", "--diff")
+    one.lab.ssh("h1", "sed -i s/broker.id=.*/broker.id=7/ /var/lib/kafka/meta.properties")
+    failed = one.ansible("provision.yml", "-vvv", "--diff", check=False)
+    shown = "".join([*said, told.stdout, told.stderr, failed.stdout, failed.stderr])
+    assert "(a secret changes)" in shown
+    assert "belongs to the node 7" in shown
+    assert [line for line in shown.splitlines() if "S3cret" in line] == []
+    held = one.lab.ssh(
+        "h1", "journalctl | grep -c S3cret; grep -rl S3cret /etc /run /tmp /opt/kafka/*.sh /var/l*; true"
+    )
+    count, *files = held.split()
+    assert (count, "/etc/kafka/server.properties" in files) == ("0", True)
+    assert set(one.lab.ssh("h1", f"stat -c %A {' '.join(files)} | cut -c8-").split()) == {"---"}
 
 
 NOTHING = {"h1": False, "h2": False, "h3": False}

@@ -24,6 +24,8 @@ def text(url: str) -> str | None:
     """The text at a URL, 64 KiB at most; None for 404 and 410, UnreachableError for any other failure."""
     try:
         with _open(url) as response:
+            if url.startswith("https:") and not response.url.startswith("https:"):
+                raise ConnectionError(f"it leads to {response.url}, where anyone on the way can change the answer")
             return response.read(1 << 16).decode("utf-8", "replace")
     except HTTPError as problem:
         problem.close()

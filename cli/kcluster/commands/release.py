@@ -53,19 +53,23 @@ def fetch(
             help="cache, maven, url (Apache's archive), a URL, or a path; repeat it for further sources.",
         ),
     ] = None,
+    sha512: Annotated[
+        str, typer.Option("--sha512", metavar="HASH", help="The archive's SHA-512; required by a source with http://.")
+    ] = "",
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Fetch a release into the cache and verify it; repairs damaged files.
 
     Without --source: the cache, Maven, then Apache's archive. An interrupted download resumes. A URL or path is that of
-    the archive, or of a mirror or directory with it; its hash is expected in a file next to it that ends with .sha512.
+    the archive, or of a mirror or directory with it. It is verified by --sha512, else by the hash packaged with
+    kcluster, else by a file next to it that ends with .sha512; where that file has another hash, it is refused.
 
     \b
       kcluster release fetch 3.9.2
       kcluster release fetch 3.9.2 --source kafka_2.13-3.9.2.tgz
     """
     with _watched() as (progress, meter):
-        return operation.fetch(version, source or (), progress, meter)
+        return operation.fetch(version, source or (), progress, meter, sha512)
 
 
 @app.command()

@@ -142,6 +142,7 @@ class Builder:
             self._cluster_wide("kafka_version", standard.version),
             self._cluster_wide("kafka_scala_version", standard.scala),
             self._cluster_wide("kafka_release_sources", standard.sources),
+            self._cluster_wide("kafka_release_sha512", standard.sha512),
         )
 
     def _host(self, member: HostLevels) -> Host:

@@ -66,6 +66,14 @@ _SCHEMA = (
         "where the release comes from, in the order to try: `cache`, `maven`, `url`, a path, or a URL",
     ),
     Variable(
+        "kafka_release_sha512",
+        "all",
+        VariableType.TEXT,
+        "",
+        "the SHA-512 of the release's archive, as `sha512sum` prints it; outranks the packaged hash and one "
+        "published beside the archive; required by a source with `http://`",
+    ),
+    Variable(
         "kafka_cluster_id",
         "all",
         VariableType.TEXT,

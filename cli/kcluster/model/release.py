@@ -16,6 +16,19 @@ class Release:
     scala: str = "2.13"
     sources: tuple[str, ...] = ("cache", "maven", "url")
     """Where it comes from, in the order to try: `cache`, `maven`, `url`, a path, or a URL."""
+    sha512: str = ""
+    """The SHA-512 that an archive must have, as a person gave it; empty when nobody did."""
+
+    @property
+    def unverifiable(self) -> tuple[str, ...]:
+        """The sources over plain HTTP: who can change an archive on its way can change the hash beside it too."""
+        return () if self.sha512 else tuple(source for source in self.sources if source.startswith("http://"))
+
+    @property
+    def sha512_fault(self) -> str:
+        """What is wrong with the SHA-512; empty when nothing is."""
+        valid = not self.sha512 or re.fullmatch(r"[0-9a-f]{128}", self.sha512)
+        return "" if valid else f"has {len(self.sha512)} characters and is not 128 of 0-9 and a-f, as sha512sum prints"
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -104,7 +104,10 @@ class Bundled(Result):
     def view(self) -> Iterable[Block]:
         """The files, and the command for the other machine."""
         yield f"wrote {self.file} ({self.size / 1e6:.0f} MB) and {self.file}.sha512"
-        yield f"copy both to the other machine, and run there: kcluster release fetch {self.version} --source FILE"
+        # Apache's archive has another hash, and kcluster knows that one.
+        given = f" --sha512 {self.sha512}" if self.version in manifest.pins() else ""
+        command = f"kcluster release fetch {self.version} --source FILE{given}"
+        yield f"copy both to the other machine, and run there: {command}"
 
 
 def listing() -> Listing:
@@ -114,9 +117,18 @@ def listing() -> Listing:
     return Listing([_known(Release(version)) for version in versions])
 
 
-def fetch(version: str, sources: Sequence[str], progress: Progress, meter: Meter = no_meter) -> Fetched:
+def fetch(
+    version: str, sources: Sequence[str], progress: Progress, meter: Meter = no_meter, sha512: str = ""
+) -> Fetched:
     """Fetch a release from the given sources, else the default ones; UnreachableError when none has it."""
-    release = Release(version, sources=tuple(sources)) if sources else Release(version)
+    release = Release(version, sources=tuple(sources) or Release().sources, sha512=sha512)
+    if release.sha512_fault:
+        raise UsageError(f"--sha512 {release.sha512_fault}", resolution="give the first word of: sha512sum ARCHIVE")
+    if release.unverifiable:
+        raise UsageError(
+            f"{release.unverifiable[0]}: over http:// the archive and its hash can be changed on the way",
+            resolution="give the published SHA-512 of the archive: --sha512 HASH, or use https://",
+        )
     home = fetching.fetch(release, progress, meter, thorough=True)
     marker = _marker(release)
     return Fetched(version, str(home), marker.source, len(marker.files))

@@ -34,6 +34,8 @@ class Marker:
 
     source: str
     files: Mapping[str, CachedFile]
+    sha512: str = ""
+    """Of the archive it came from; empty for Maven."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def installed(release: Release) -> Path | None:
     """The directory of a complete release, by the sizes of its files; None when it is missing or damaged."""
     home = directory(release)
     marker = read_marker(home)
-    return home if marker and not any(_sizes(home, marker)) else None
+    return home if marker and not any(_damage(home, marker, release)) else None
 
 
 def read_marker(home: Path) -> Marker | None:
@@ -66,7 +68,7 @@ def read_marker(home: Path) -> Marker | None:
     try:
         data = json.loads((home / MARKER).read_text())
         files = {name: CachedFile(int(size), str(sha256)) for name, (size, sha256) in data["files"].items()}
-        return Marker(str(data["source"]), files)
+        return Marker(str(data["source"]), files, str(data.get("sha512", "")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -77,7 +79,7 @@ def differences(release: Release) -> list[Difference]:
     marker = read_marker(home)
     if marker is None:
         return [Difference(MARKER, "missing or unreadable: it was not installed completely")]
-    found = dict(_sizes(home, marker))
+    found = dict(_damage(home, marker, release))
     for name, expected in _expected(release, marker).items():
         if name not in found and (observed := sha256(home / name)) != expected:
             found[name] = f"wrong: expected SHA-256 {expected}, observed {observed}"
@@ -86,10 +88,10 @@ def differences(release: Release) -> list[Difference]:
     return [Difference(name, found[name]) for name in sorted(found)]
 
 
-def mark(home: Path, source: str) -> None:
+def mark(home: Path, source: str, sha512: str = "") -> None:
     """Write the marker of a complete staged release, with size and hash of its files."""
     files = {name: (path.stat().st_size, sha256(path)) for name in _files(home) if (path := home / name)}
-    data = {"source": source, "files": files}
+    data = {"source": source, "sha512": sha512, "files": files}
     (home / MARKER).write_text(json.dumps(data, indent=1))
 
 
@@ -136,7 +138,10 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _sizes(home: Path, marker: Marker) -> Iterator[tuple[str, str]]:
+def _damage(home: Path, marker: Marker, release: Release) -> Iterator[tuple[str, str]]:
+    """What is wrong with a release without reading its files: another archive than the one asked for, wrong sizes."""
+    if release.sha512 and marker.source != "maven" and marker.sha512 != release.sha512:
+        yield MARKER, f"expected an archive with SHA-512 {release.sha512}, observed {marker.sha512 or 'none noted'}"
     for name, file in marker.files.items():
         try:
             size = (home / name).stat().st_size

@@ -94,8 +94,8 @@ def _from(source: str, release: Release, progress: Progress, meter: Meter) -> Pa
     from kcluster.releases import sources  # lazily: a cached release needs no HTTP
 
     with cache.staging(release) as staged:
-        sources.bring(source, sources.FetchRequest(release, staged, progress, meter))
-        cache.mark(staged, source)
+        sha512 = sources.bring(source, sources.FetchRequest(release, staged, progress, meter))
+        cache.mark(staged, source, sha512)
         home = cache.install(staged, release)
     progress(f"{release.directory} is in {home}")
     return home

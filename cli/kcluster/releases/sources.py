@@ -17,6 +17,7 @@ APACHE = "https://archive.apache.org/dist/kafka"
 """The base of the source `url`: every version Apache ever released."""
 
 _ENDINGS = (".tgz", ".tar.gz")
+_GIVE_HASH = "for an archive of your own, give its hash: kafka_release_sha512, or `release fetch --sha512`"
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,18 @@ class FetchRequest:
     meter: Meter
 
 
-def bring(source: str, job: FetchRequest) -> None:
-    """Bring a release from one source; UnreachableError when the source does not have it."""
+def bring(source: str, job: FetchRequest) -> str:
+    """Bring a release from one source; UnreachableError when the source does not have it.
+
+    Returns the SHA-512 of its archive; nothing for Maven, each of whose jars has its own.
+    """
     if source == "maven":
-        _from_maven(job)
-    elif source == "url":
-        _from_url(archive_url(APACHE, job.release), job, pinned_first=True)
-    elif source.startswith(("http://", "https://")):
-        _from_url(archive_url(source, job.release), job, pinned_first=False)
-    else:
-        _from_file(archive_file(source, job.release), job)
+        return _from_maven(job)
+    if source == "url":
+        return _from_url(archive_url(APACHE, job.release), job)
+    if source.startswith(("http://", "https://")):
+        return _from_url(archive_url(source, job.release), job)
+    return _from_file(archive_file(source, job.release), job)
 
 
 def archive_url(source: str, release: Release) -> str:
@@ -59,7 +62,7 @@ def archive_file(source: str, release: Release) -> Path:
     return path
 
 
-def _from_maven(job: FetchRequest) -> None:
+def _from_maven(job: FetchRequest) -> str:
     jars = manifest.jars(job.release)
     if not jars:
         raise UnreachableError(
@@ -72,6 +75,7 @@ def _from_maven(job: FetchRequest) -> None:
     for jar in jars:
         _check_jar(jar, libs)
     launch_scripts.write(job.release, job.into)
+    return ""
 
 
 def _check_jar(jar: manifest.ReleaseJar, libs: Path) -> None:
@@ -86,8 +90,10 @@ def _check_jar(jar: manifest.ReleaseJar, libs: Path) -> None:
         )
 
 
-def _from_url(url: str, job: FetchRequest, *, pinned_first: bool) -> None:
-    expected = _expected(url, job.release, pinned_first=pinned_first)
+def _from_url(url: str, job: FetchRequest) -> str:
+    expected = _expected(url, job.release, downloads.text(f"{url}.sha512"))
+    if not expected:
+        raise UnreachableError(f"there is no {url}.sha512 to verify the archive with", resolution=_GIVE_HASH)
     part = _part(url)
     resumed = part.exists()
     job.progress(f"{'resuming' if resumed else 'downloading'} {url}")
@@ -103,27 +109,26 @@ def _from_url(url: str, job: FetchRequest, *, pinned_first: bool) -> None:
         part.unlink()  # nothing of it is worth keeping; after Ctrl-C or on a full disk all of it is
         raise
     part.unlink()
+    return expected
 
 
-def _expected(url: str, release: Release, *, pinned_first: bool) -> str:
-    """The hash an archive must have. A mirror may hold a release that was bundled, so there its own hash counts."""
-    pinned = _pinned(release)
-    if pinned_first and pinned:
-        return pinned
-    published = downloads.text(f"{url}.sha512")
-    if published is None and not pinned:
-        raise UnreachableError(f"there is no {url}.sha512 to verify the archive with")
-    return _parsed(published, f"{url}.sha512") if published is not None else pinned
+def _expected(name: str, release: Release, published: str | None) -> str:
+    """The hash an archive must have: the one given, else the packaged, else the published one; empty without any.
 
-
-def _pinned(release: Release) -> str:
-    return manifest.pins().get(release.version, "") if release.scala == "2.13" else ""
-
-
-def _parsed(text: str, where: str) -> str:
-    if not (found := archive.published(text)):
-        raise RefusedError(f"{where} has no SHA-512", resolution="publish the output of sha512sum there")
-    return found
+    Who can put another archive there can put its hash there too, so one that differs from the known hash is an error.
+    """
+    known = release.sha512 or (manifest.pins().get(release.version, "") if release.scala == "2.13" else "")
+    beside = archive.published(published or "")
+    if known and beside and known != beside:
+        origin = "given" if release.sha512 else "packaged with kcluster"
+        raise RefusedError(
+            f"{name}.sha512 names another hash than the one {origin} for {release.title}",
+            details=f"{known}  {origin}\n{beside}  published",
+            resolution=f"use Apache's archive; {_GIVE_HASH}",
+        )
+    if not known and not beside and published is not None:
+        raise RefusedError(f"{name}.sha512 has no SHA-512", resolution="publish the output of sha512sum there")
+    return known or beside
 
 
 def _part(url: str) -> Path:
@@ -134,20 +139,20 @@ def _part(url: str) -> Path:
     return folder / f"{Path(urlsplit(url).path).name}.{mark}.part"
 
 
-def _from_file(path: Path, job: FetchRequest) -> None:
+def _from_file(path: Path, job: FetchRequest) -> str:
     if not path.is_file():
         raise UnreachableError(f"there is no file {path}")
     job.progress(f"unpacking {path}")
-    published = path.with_name(path.name + ".sha512")
-    expected = _parsed(published.read_text(), str(published)) if published.is_file() else ""
-    expected = expected or _pinned(job.release)
+    beside = path.with_name(path.name + ".sha512")
+    expected = _expected(str(path), job.release, beside.read_text(errors="replace") if beside.is_file() else None)
     if not expected:
         raise RefusedError(
-            f"nothing to verify {path} with: there is no {published.name} beside it",
-            resolution=f"put the published hash there, or trust it: sha512sum {path} >{published}",
+            f"nothing to verify {path} with: there is no {beside.name} beside it",
+            resolution=f"put the published hash there, or trust it: sha512sum {path} >{beside}",
         )
     _check_archive(path, str(path), expected, job.release)
     archive.unpack(path, job.into, job.release.directory)
+    return expected
 
 
 def _check_archive(path: Path, name: str, expected: str, release: Release) -> None:

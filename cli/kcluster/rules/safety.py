@@ -18,6 +18,12 @@ _HEAP_VARIABLES = {
     Kind.CONTROLLER: "kafka_controller_heap",
 }
 
+_JMX_OPTIONS = " ".join(
+    f"-Dcom.sun.management.jmxremote.{option}"
+    for option in ("port={}", "host=127.0.0.1", "ssl=false", "password.file=FILE")
+)
+"""JMX for programs on the host that know a password; the service user owns the file, with mode 0400."""
+
 
 def odd_metadata_quorum(cluster: Cluster) -> Iterator[Finding]:
     """The number of ZooKeeper servers or controllers is odd; a single one tolerates no failure."""
@@ -108,7 +114,7 @@ def snapshots_purged(cluster: Cluster) -> Iterator[Finding]:
 
 
 def jmx_port_not_in_environment(cluster: Cluster) -> Iterator[Finding]:
-    """JMX_PORT is not in the environment: Kafka's command line tools would inherit it and fail on the port in use."""
+    """JMX_PORT is not in the environment: Kafka's scripts open it without authentication, on every address."""
     seen: set[tuple[Kind, str]] = set()
     for node in cluster.nodes:
         port = node.environment.get("JMX_PORT")
@@ -116,8 +122,9 @@ def jmx_port_not_in_environment(cluster: Cluster) -> Iterator[Finding]:
             seen.add((node.kind, port))
             variable = "zookeeper_environment" if node.kind is Kind.ZOOKEEPER else "kafka_environment"
             yield warning(
-                f"JMX_PORT={port} in {variable} makes Kafka's command line tools fail: the port is in use",
-                f"set -Dcom.sun.management.jmxremote.port={port} in KAFKA_OPTS instead",
+                f"JMX_PORT={port} in {variable} opens port {port} on every address without authentication: "
+                "who reaches it can run code as the service user",
+                f"remove it, and add to KAFKA_OPTS: {_JMX_OPTIONS.format(port)}",
                 Location(node.host.name, variable, "JMX_PORT"),
             )
 

@@ -24,8 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 def structure(cluster: Cluster) -> list[Finding]:
     """The findings of all rules of this module."""
-    rules = (ids_unique, ids_in_range, known_release, zookeeper_supported, valid_cluster_id, valid_cluster_name)
-    return [finding for rule in rules for finding in rule(cluster)]
+    return [finding for rule in _RULES for finding in rule(cluster)]
 
 
 def ids_unique(cluster: Cluster) -> Iterator[Finding]:
@@ -68,6 +67,23 @@ def known_release(cluster: Cluster) -> Iterator[Finding]:
             f"Kafka {version} is not a known release",
             f"set kafka_version: {near}, or another of {', '.join(VERSIONS)}",
             Location(variable="kafka_version"),
+        )
+
+
+def verifiable_release(cluster: Cluster) -> Iterator[Finding]:
+    """What comes over plain HTTP is verified by a hash that did not come the same way."""
+    release = cluster.release
+    if release.sha512_fault:
+        yield Finding(
+            f"kafka_release_sha512 {release.sha512_fault}",
+            "write the first word of: sha512sum ARCHIVE",
+            Location(variable="kafka_release_sha512"),
+        )
+    for source in release.unverifiable:
+        yield Finding(
+            f"kafka_release_sources has {source}: over http:// the archive and its hash can be changed on the way",
+            "set kafka_release_sha512 to the published SHA-512 of the archive, or use https://",
+            Location(variable="kafka_release_sources"),
         )
 
 
@@ -115,3 +131,14 @@ def _free(cluster: Cluster, kind: Kind) -> int:
     used = {node.id for node in cluster.nodes if node.kind is kind and low <= node.id <= high}
     following = max(used, default=low - 1) + 1
     return following if following <= high else next(number for number in range(low, high + 2) if number not in used)
+
+
+_RULES = (
+    ids_unique,
+    ids_in_range,
+    known_release,
+    verifiable_release,
+    zookeeper_supported,
+    valid_cluster_id,
+    valid_cluster_name,
+)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
+from kcluster.clients import downloads
 from kcluster.clients.downloads import download, text
 from kcluster.errors import UnreachableError
 from tests.web import Web, serving
@@ -84,6 +86,14 @@ def test_a_refused_connection_says_so(part: Path) -> None:
         download("http://127.0.0.1:1/file", part, silent)
     with pytest.raises(UnreachableError, match="Connection refused"):
         text("http://127.0.0.1:1/file")
+
+
+def test_a_text_that_https_passes_on_to_http_is_not_believed(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    web.files["/hash"] = b"abc\n"
+    monkeypatch.setattr(downloads, "urlopen", lambda request, timeout: urlopen(f"{web.url}/hash", timeout=timeout))
+    assert text("http://mirror/hash") == "abc\n"
+    with pytest.raises(UnreachableError, match=f"https://mirror/hash cannot be reached: it leads to {web.url}/hash"):
+        text("https://mirror/hash")
 
 
 def test_a_small_text_is_read(web: Web) -> None:

@@ -75,6 +75,19 @@ def test_a_bundle_can_be_fetched_again_and_gives_the_same_bundle(source: Path, t
     assert release.fetch("9.9.9", [bundled.file], print).source == bundled.file
 
 
+def test_a_bundle_of_a_pinned_release_is_fetched_with_its_own_hash() -> None:
+    for version, words in (("3.9.1", "--source FILE --sha512 abc"), ("9.9.9", "--source FILE")):
+        assert list(release.Bundled(version, "file", "abc", 1).view())[-1].endswith(f"release fetch {version} {words}")
+
+
+@pytest.mark.parametrize(
+    ("sha512", "words"), [("", "over http:// the archive"), ("abc", "--sha512 has 3 characters and is not 128 of")]
+)
+def test_plain_http_without_a_whole_hash_is_refused_before_anything_is_asked(sha512: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        release.fetch("9.9.9", ["http://127.0.0.1:1"], print, sha512=sha512)
+
+
 def test_a_bundle_overwrites_nothing(source: Path) -> None:
     with pytest.raises(RefusedError, match="exists already"):
         release.bundle("9.9.9", source, print)

@@ -28,7 +28,6 @@ def host(plugin: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytes
 @pytest.fixture
 def wanted(tmp_path: Path, own: dict[str, str], monkeypatch: pytest.MonkeyPatch, host: ModuleType) -> dict[str, Any]:
     """What the inventory wants, for accounts that are there."""
-    monkeypatch.setattr(host, "give", lambda path, wanted: os.chmod(path, int(wanted["mode"], 8)))
     monkeypatch.setattr(host, "directory", _owned(host.directory, own))
     return {
         "user": own["owner"],

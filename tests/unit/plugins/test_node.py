@@ -63,6 +63,54 @@ def test_a_directory_gets_its_mode_and_what_lies_in_it_keeps_its_own(
     assert oct((tmp_path / "data" / "log").stat().st_mode) == "0o100666"
 
 
+def test_what_a_service_links_to_is_neither_read_nor_changed(
+    tmp_path: Path, plugin: Plugin, own: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, descriptors = plugin("module_utils.files"), plugin("module_utils.descriptors")
+    (tmp_path / "roots").mkdir(mode=0o700)
+    (tmp_path / "roots/myid").write_text("a secret")
+    (tmp_path / "roots/myid").chmod(0o600)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/myid").symlink_to(tmp_path / "roots/myid")
+    (tmp_path / "linked").symlink_to("roots")
+    file = {**own, "path": str(tmp_path / "data/myid"), "text": "1\n", "mode": "0644"}
+    behind = {**file, "path": str(tmp_path / "linked/myid")}
+    directory = {**own, "path": str(tmp_path / "linked"), "mode": "0755"}
+    made = {**directory, "path": str(tmp_path / "linked/more/yet")}
+
+    assert files.state(file["path"])["text"] == files.read(behind["path"]) == "a secret"
+    assert (files.drift({**file, "text": "a secret", "mode": "0600"}), files.drift(made)["attributes"]) == (None, "")
+
+    monkeypatch.setattr(descriptors, "TRUSTED", set())
+    refused = pytest.raises(plugin("module_utils.errors").HostRefusedError, match=r"is a symbolic link to .*\ntry: ")
+    with refused as caught:
+        files.drift(file)
+    assert str(caught.value).startswith(f"{tmp_path}/data/myid is a symbolic link to {tmp_path}/roots/myid and belongs")
+    for step, wanted in ((files.drift, behind), (files.write, behind), (files.make_directory, directory)):
+        with refused:
+            step(wanted)
+    with refused:
+        files.make_directory(made)
+    assert files.read(file["path"]) is None
+    facts = (tmp_path / "roots/myid").stat()
+    assert ((tmp_path / "roots/myid").read_text(), oct(facts.st_mode)) == ("a secret", "0o100600")
+    assert (oct((tmp_path / "roots").stat().st_mode), os.listdir(tmp_path / "roots")) == ("0o40700", ["myid"])
+    files.write(file)  # it takes the place of the link
+    assert ((tmp_path / "data/myid").read_text(), (tmp_path / "data/myid").is_symlink()) == ("1\n", False)
+    assert (tmp_path / "roots/myid").read_text() == "a secret"
+
+
+def test_a_circle_of_links_is_an_error_and_a_pipe_is_not_waited_for(tmp_path: Path, plugin: Plugin) -> None:
+    files = plugin("module_utils.files")
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        files.state(str(tmp_path / "a"))
+    os.mkfifo(tmp_path / "pipe")
+    assert files.read(str(tmp_path / "pipe")) == ""
+    assert files.state(str(tmp_path / "pipe"))["text"] is None
+
+
 class Systemctl:
     """Answers as systemctl does, and remembers what it was told to do."""
 
@@ -192,7 +240,7 @@ def test_storage_is_formatted_once_with_the_clusters_id(
     assert "format the storage of broker-1" in host.changes
     bring_up(wanted, Systemctl(), start=False)
     said = (tmp_path / "said").read_text()
-    assert said == f"format -t {CLUSTER_ID} -c /etc/kafka/server.properties --ignore-formatted\n"
+    assert said == f"format -t={CLUSTER_ID} -c=/etc/kafka/server.properties --ignore-formatted\n"
 
 
 def test_a_format_that_fails_says_why_and_starts_nothing(
@@ -234,3 +282,11 @@ def test_modules_import_nothing_that_hosts_do_not_have(project: Path) -> None:
     run = [sys.executable, "-c", code.format(PLUGINS), str(collections())]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("text", ["", "\0\0 geheim", "ü" * 9999])
+def test_a_sealed_text_is_read_with_its_key_only(plugin: Plugin, text: str) -> None:
+    sealing = plugin("module_utils.sealing")
+    key, other = sealing.new_key(), sealing.new_key()
+    assert sealing.unsealed(sealing.sealed(text, key), key) == text
+    assert not text or sealing.sealed(text, key) != sealing.sealed(text, other)

@@ -18,8 +18,8 @@ PATH = "/9.9.9/kafka_2.13-9.9.9.tgz"
 NOWHERE = "http://127.0.0.1:1"
 
 
-def release(*from_: str) -> Release:
-    return Release("9.9.9", sources=from_)
+def release(*from_: str, sha512: str = "") -> Release:
+    return Release("9.9.9", sources=from_, sha512=sha512)
 
 
 def publish(web: Web, bundle: Path) -> None:
@@ -74,6 +74,52 @@ def test_a_hash_as_gpg_prints_it_is_understood(web: Web, bundle: Path) -> None:
     assert fetch(release(web.url), print).is_dir()
 
 
+def beside(web: Web, bundle: Path, text: str) -> None:
+    """Publish an archive with another hash beside it, on the server and as a file."""
+    publish(web, bundle)
+    web.files[PATH + ".sha512"] = text.encode()
+    bundle.with_name(bundle.name + ".sha512").write_text(text)
+
+
+def test_the_pinned_hash_outranks_the_one_beside_an_archive_and_both_are_named(
+    web: Web, bundle: Path, releases: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mirror that was taken over has its own archive and the hash that fits it."""
+    pin, theirs = "a" * 128, archive.sha512(bundle)
+    beside(web, bundle, theirs)
+    monkeypatch.setattr(manifest, "pins", lambda: {"9.9.9": pin})
+    for source, name in ((web.url, web.url + PATH), (str(bundle), str(bundle))):
+        with pytest.raises(RefusedError, match=f"^{name}.sha512 names another hash than the one packa") as caught:
+            fetch(release(source), print)
+        assert caught.value.details == f"{pin}  packaged with kcluster\n{theirs}  published"
+        assert "kafka_release_sha512" in caught.value.resolution
+    assert [path for path, _ in web.asked] == [PATH + ".sha512"]
+    assert left(releases) <= {".downloads"}
+
+
+def test_the_hash_of_the_inventory_outranks_the_pinned_one_and_none_need_be_published(
+    web: Web, bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = archive.sha512(bundle)
+    monkeypatch.setattr(manifest, "pins", lambda: {"9.9.9": "a" * 128})
+    publish(web, bundle)
+    assert fetch(release(web.url, sha512=ours), print).is_dir()
+    beside(web, bundle, "<html>please log in</html>")
+    assert fetch(release(str(bundle), sha512=ours), print).is_dir()
+    beside(web, bundle, "b" * 128)
+    with pytest.raises(RefusedError, match="names another hash than the one given") as caught:
+        fetch(release(web.url, sha512=ours), print)
+    assert caught.value.details == f"{ours}  given\n{'b' * 128}  published"
+
+
+def test_an_archive_that_was_fetched_for_another_hash_is_fetched_again(web: Web, bundle: Path) -> None:
+    publish(web, bundle)
+    fetch(release(str(bundle)), print)
+    assert fetch(release("cache", NOWHERE, sha512=archive.sha512(bundle)), print).is_dir()
+    with pytest.raises(UnreachableError, match="could not be fetched"):
+        fetch(release("cache", NOWHERE, sha512="b" * 128), print)
+
+
 def test_a_pinned_hash_counts_at_apache_and_its_server_need_not_publish_one(
     web: Web, bundle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,7 +128,7 @@ def test_a_pinned_hash_counts_at_apache_and_its_server_need_not_publish_one(
     monkeypatch.setattr(sources, "APACHE", web.url)
     monkeypatch.setattr(manifest, "pins", lambda: {"9.9.9": archive.sha512(bundle)})
     assert fetch(release("url"), print).is_dir()
-    assert [path for path, _ in web.asked] == [PATH]
+    assert [path for path, _ in web.asked] == [PATH + ".sha512", PATH]
 
 
 def test_a_wrong_hash_is_refused_and_named_and_no_other_source_is_tried(web: Web, bundle: Path, releases: Path) -> None:
