@@ -185,11 +185,8 @@ class _Provision:
             try:
                 report = roll(self.gates, reasons, self.hosts, phases.say, phases.note, self.lock)
             except ApplyError as problem:
-                raise ApplyError(
-                    problem.message,
-                    details=f"{problem.details}\nall nodes have their new files: correct them before others restart",
-                    resolution=problem.resolution,
-                ) from problem
+                problem.details += "\nall nodes have their new files: correct them before others restart"
+                raise
         return [f"{step.node} on {step.host} in {step.seconds:.1f} s: {step.reason}" for step in report.steps]
 
 
