@@ -9,7 +9,7 @@ import pytest
 from tests.hosts.load import longest_gap
 from tests.hosts.under_load import Load
 
-SERVED = Load(sent=600, numbers=frozenset(range(600)), gap=2.0)
+SERVED = Load("h1:9092", sent=600, numbers=frozenset(range(600)), gap=2.0)
 
 
 def test_the_time_after_the_last_acknowledgement_is_a_gap() -> None:
@@ -29,7 +29,7 @@ def test_a_cluster_that_took_everything_in_time_has_served() -> None:
         (replace(SERVED, sent=601), "1 of 601 were not acknowledged"),
         (replace(SERVED, gap=60.0), "nothing was acknowledged for 60.0 s"),
         (replace(SERVED, lost=(7, 8)), r"2 acknowledged records are gone: \(7, 8\)"),
-        (Load(), "0 records in all prove nothing"),
+        (Load("h1:9092"), "0 records in all prove nothing"),
     ],
 )
 def test_a_cluster_that_stopped_or_lost_has_not(load: Load, why: str) -> None:

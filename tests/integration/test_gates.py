@@ -12,7 +12,7 @@ from kcluster import local
 from kcluster.errors import RefusedError
 from kcluster.model.node import Kind
 from kcluster.plan import Dynamic
-from kcluster.rollout import gates, order, roll
+from kcluster.rollout import order, roll, waiting
 from kcluster.rollout.dynamic_config import apply_dynamic
 from kcluster.rollout.gates import Gates
 
@@ -33,17 +33,17 @@ def kill(record, name):
 
 def leader(asking, kind):
     """Who leads; between two leaders there is none for a moment."""
-    gates.wait(lambda: () if asking.leader(kind) else ["none yet"], lambda line: None, within=40, subject="")
+    waiting.wait(lambda: () if asking.leader(kind) else ["none yet"], lambda line: None, within=40, subject="")
     return asking.leader(kind)
 
 
 def opened(ask, within=40):
-    return not gates.wait(ask, lambda line: None, within=within, subject="")
+    return not waiting.wait(ask, lambda line: None, within=within, subject="")
 
 
 def closed(ask, *words):
     """Whether the reasons come to name these words."""
-    said = gates.wait(
+    said = waiting.wait(
         lambda: () if all(w in str(ask()) for w in words) else ask() or ["open"], print, within=40, subject=""
     )
     return not said

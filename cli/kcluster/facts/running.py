@@ -11,7 +11,7 @@ from kcluster.config import file_paths
 from kcluster.errors import KclusterError
 from kcluster.facts.started import as_started
 from kcluster.model.endpoints import port_of
-from kcluster.model.running import Process
+from kcluster.model.running import ProcessState
 from kcluster.plan import file_diff
 from kcluster.render import Role
 
@@ -30,7 +30,7 @@ def observed(running: Running, nodes: Iterable[Node], hosts: Connections) -> Run
     for node in nodes:
         by_host.setdefault(node.host.name, []).append(node)
     answers = _ask(by_host, hosts)
-    processes: dict[str, Process] = {}
+    processes: dict[str, ProcessState] = {}
     started: dict[str, Node] = {}
     for host, of_host in by_host.items():
         for node in of_host:
@@ -41,13 +41,13 @@ def observed(running: Running, nodes: Iterable[Node], hosts: Connections) -> Run
     return running.observed(processes, started)
 
 
-def _process(facts: Mapping[str, Any] | None, port: int) -> Process:
+def _process(facts: Mapping[str, Any] | None, port: int) -> ProcessState:
     if facts is None or facts["unit"]["state"] == "missing":
-        return Process.UNKNOWN
+        return ProcessState.UNKNOWN
     if facts["unit"]["pid"] is None:
-        return Process.NONE
+        return ProcessState.NONE
     listening = any(address.endswith(f":{port}") for address in facts["unit"]["listening"])
-    return Process.LISTENING if listening else Process.STARTING
+    return ProcessState.LISTENING if listening else ProcessState.STARTING
 
 
 def _ask(by_host: Mapping[str, list[Node]], hosts: Connections) -> dict[str, Mapping[str, Any]]:

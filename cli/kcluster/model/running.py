@@ -15,7 +15,7 @@ from kcluster.model.quorum import Quorum
 N = TypeVar("N", bound=Node)
 
 
-class Process(StrEnum):
+class ProcessState(StrEnum):
     """What was observed of the process of a node."""
 
     NONE = "none"
@@ -33,22 +33,22 @@ class Running:
 
     cluster: Cluster
     """Each node with the endpoints of its process; without a process, with those of the inventory."""
-    processes: Mapping[str, Process] = field(default_factory=dict)
+    processes: Mapping[str, ProcessState] = field(default_factory=dict)
     """By the name of the node."""
 
-    def process(self, node: Node) -> Process:
+    def process(self, node: Node) -> ProcessState:
         """What was observed of a node's process."""
-        return self.processes.get(node.name, Process.UNKNOWN)
+        return self.processes.get(node.name, ProcessState.UNKNOWN)
 
     def dead(self, node: Node) -> bool:
         """Whether the node has no process; one that merely does not answer is not dead."""
-        return self.process(node) is Process.NONE
+        return self.process(node) is ProcessState.NONE
 
     def node(self, node: Node) -> Node:
         """The node with the endpoints of its process."""
         return next((each for each in self.cluster.every_node if each.name == node.name), node)
 
-    def observed(self, processes: Mapping[str, Process], started: Mapping[str, Node]) -> Running:
+    def observed(self, processes: Mapping[str, ProcessState], started: Mapping[str, Node]) -> Running:
         """The same with newer observations: processes, and nodes as these were started."""
 
         def newest(node: N) -> N:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kcluster.clients import ports, wire, zookeeper
 from kcluster.clients.kafka import Kafka
-from kcluster.errors import KclusterError, RefusedError, UnreachableError
+from kcluster.errors import KclusterError, UnreachableError
 from kcluster.facts import running, spark_masters
 from kcluster.model.broker import Broker
 from kcluster.model.client import protocol_of
@@ -19,17 +19,17 @@ from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.node import Kind, Node
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.reason import Reason
-from kcluster.model.running import Process, Running
+from kcluster.model.running import ProcessState, Running
 from kcluster.model.spark_cluster import SparkDaemon
 from kcluster.rollout import gate_rules
 from kcluster.rollout.gate_rules import ClusterView
+from kcluster.rollout.waiting import attempt
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
     from kcluster.clients.wire import QuorumState
     from kcluster.model.cluster import Cluster
     from kcluster.model.listener import Listener
-    from kcluster.results import Progress
 
 T = TypeVar("T")
 N = TypeVar("N", bound=Node)
@@ -37,10 +37,6 @@ N = TypeVar("N", bound=Node)
 GATE_TIMEOUT = 600.0
 """Seconds a gate may stay closed; catching up after a restart takes minutes on full disks."""
 
-_POLL_SECONDS = 0.25
-_PROGRESS_SECONDS = 5.0
-"""Until the same kind of reasons is shown again."""
-_REASONS_PER_LINE = 3
 _THREADS = 16
 _CONNECT_TIMEOUT = 2.0
 _FETCH_SECONDS = 2.0
@@ -78,7 +74,7 @@ class Gates:
         if others := [node for node in nodes if node.host.name not in known]:
             with ThreadPoolExecutor(_THREADS) as pool:
                 answered = dict(zip((node.name for node in others), pool.map(self._connects, others), strict=True))
-            found = {name: Process.LISTENING if yes else Process.NONE for name, yes in answered.items()}
+            found = {name: ProcessState.LISTENING if yes else ProcessState.NONE for name, yes in answered.items()}
             self.running = self.running.observed(found, {})
 
     def unsafe(self, nodes: Sequence[Node]) -> tuple[Reason, ...]:
@@ -265,40 +261,6 @@ class Gates:
         return {state.name: state.min_isr for state in states}
 
 
-def wait(ask: Callable[[], Sequence[Reason]], progress: Progress, *, within: float, subject: str) -> tuple[Reason, ...]:
-    """Block until `ask` gives no reasons or the time is over; the reasons that are left. Shows each new kind of reason.
-
-    An answer that is missing is a reason; other errors of `ask` are raised.
-    """
-    began = time.monotonic()
-    shown, shown_at = "", 0.0
-    while reasons := _reasons(ask):
-        now = time.monotonic()
-        if now - began >= within:
-            return tuple(reasons)
-        text = _summary(reasons)
-        if text != shown and (now - shown_at >= _PROGRESS_SECONDS or _kinds(text) != _kinds(shown)):
-            progress(f"{subject}: waiting, {text}")
-            shown, shown_at = text, now
-        time.sleep(min(_POLL_SECONDS, max(0.0, within - (now - began))))
-    return ()
-
-
-def _reasons(ask: Callable[[], Sequence[Reason]]) -> Sequence[Reason]:
-    answer = _attempt(ask)
-    return [Reason(answer.message)] if isinstance(answer, KclusterError) else answer
-
-
-def _summary(reasons: Sequence[Reason]) -> str:
-    more = len(reasons) - _REASONS_PER_LINE
-    return "; ".join([*map(str, reasons[:_REASONS_PER_LINE]), *([f"{more} more"] if more > 0 else [])])
-
-
-def _kinds(summary: str) -> list[str]:
-    """The reasons without their partitions, which change all the time."""
-    return [reason.partition(": ")[0] for reason in summary.split("; ")]
-
-
 def _metadata_nodes(nodes: Iterable[Node]) -> set[str]:
     """The names of the ZooKeeper servers and controllers among these nodes."""
     return {node.name for node in nodes if isinstance(node, Server | Controller)}
@@ -309,18 +271,10 @@ def _each(ask: Callable[[N], T]) -> Callable[[Sequence[N]], list[T | KclusterErr
 
     def all_at_once(nodes: Sequence[N]) -> list[T | KclusterError]:
         with ThreadPoolExecutor(_THREADS) as pool:
-            return list(pool.map(lambda node: _attempt(lambda: ask(node)), nodes))
+            return list(pool.map(lambda node: attempt(lambda: ask(node)), nodes))
 
     return all_at_once
 
 
 def _available(views: Iterable[ClusterView | KclusterError]) -> list[ClusterView]:
     return [view for view in views if isinstance(view, ClusterView)]
-
-
-def _attempt(ask: Callable[[], T]) -> T | KclusterError:
-    """The answer, or why there is none; a client configuration that is refused is raised."""
-    try:
-        return ask()
-    except (UnreachableError, RefusedError) as problem:
-        return problem

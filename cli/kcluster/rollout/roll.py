@@ -14,7 +14,8 @@ from kcluster.model.node import Node
 from kcluster.results import Block, Cell, Grid, Progress, Result, Tone, counted, few
 from kcluster.rollout import diagnosis, order
 from kcluster.rollout.diagnosis import LockLostError, StartMark
-from kcluster.rollout.gates import Gates, wait
+from kcluster.rollout.gates import Gates
+from kcluster.rollout.waiting import wait
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections

@@ -11,10 +11,10 @@ from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.host import Host
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.reason import Reason, details, lists
-from kcluster.model.running import Process
+from kcluster.model.running import ProcessState
 from kcluster.model.spark_cluster import SparkCluster, SparkMaster, SparkWorker
 from kcluster.operations.topic.describe import Description, TopicFault
-from kcluster.rollout import gate_rules, gates
+from kcluster.rollout import gate_rules, gates, waiting
 from kcluster.rollout.gate_rules import ClusterView
 from tests.unit.fake_hosts import IDLE, SPARKED, TRIO, Hosts
 
@@ -184,12 +184,12 @@ def test_a_controller_must_fetch_from_the_leader_after_the_gate_began(monkeypatc
 def test_waiting_shows_each_new_kind_of_reason_once_and_ends_without_reasons():
     answers = [[Reason("a", ("p-0",))], [Reason("a", ("p-1",))], [Reason("b")], []]
     shown: list[str] = []
-    assert gates.wait(lambda: answers.pop(0), shown.append, within=30, subject="x") == ()
+    assert waiting.wait(lambda: answers.pop(0), shown.append, within=30, subject="x") == ()
     assert shown == ["x: waiting, a: p-0", "x: waiting, b"]
 
 
 def test_a_gate_that_stays_closed_returns_its_reasons_after_the_timeout():
-    assert gates.wait(lambda: [Reason("never")], lambda line: None, within=0, subject="x") == (Reason("never"),)
+    assert waiting.wait(lambda: [Reason("never")], lambda line: None, within=0, subject="x") == (Reason("never"),)
 
 
 def test_unreachable_is_waited_for_but_a_refused_client_configuration_is_raised():
@@ -199,9 +199,9 @@ def test_unreachable_is_waited_for_but_a_refused_client_configuration_is_raised(
     def misconfigured():
         raise UsageError("the client configuration is refused")
 
-    assert str(gates.wait(unreachable, lambda line: None, within=0, subject="x")[0]) == "nobody answers"
+    assert str(waiting.wait(unreachable, lambda line: None, within=0, subject="x")[0]) == "nobody answers"
     with pytest.raises(UsageError):
-        gates.wait(misconfigured, lambda line: None, within=30, subject="x")
+        waiting.wait(misconfigured, lambda line: None, within=30, subject="x")
 
 
 def test_a_long_list_of_partitions_is_short_in_a_line_and_whole_for_machines():
@@ -277,7 +277,7 @@ def test_a_node_is_asked_where_its_process_was_started():
     )
     gated = gates.Gates(AWAY, hosts=Hosts(started_with={"/etc/kafka/server.properties": started}))
     assert "no broker answers at 10.0.0.7:1" in str(gated.before_stop([AWAY.brokers[0]]))
-    assert gated.running.process(AWAY.brokers[0]) is Process.LISTENING
+    assert gated.running.process(AWAY.brokers[0]) is ProcessState.LISTENING
 
 
 def test_a_spark_worker_has_no_gate():

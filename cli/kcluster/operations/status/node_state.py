@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from kcluster.clients.zookeeper import NO_QUORUM
-from kcluster.facts.node_roles import endpoint
+from kcluster.model.endpoints import port_of
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Node
 
@@ -30,7 +30,7 @@ def last_port(node: Node, nodes: Collection[Node]) -> int:
     """
     if isinstance(node, Server) and sum(isinstance(other, Server) for other in nodes) > 1:
         return node.election_port
-    return endpoint(node)[1]
+    return port_of(node)
 
 
 def remedy(states: Collection[str], remedies: Mapping[str, tuple[str, ...]], spelled: str) -> str:
