@@ -40,7 +40,7 @@ def smoke(
 
     The topic has the min.insync.replicas of the brokers; with an inventory, a broker fails the test whose effective
     value (file or dynamic config) is lower than declared. What could not be tested is named in the verdict: listeners
-    whose protocol the client does not speak; replicas, where brokers are reached with SASL only.
+    whose protocol the client does not speak; replicas, where the client logs in with SASL or a key store.
 
     ENTERED counts the records written with this address as the only bootstrap, ACKED and READ those that the
     broker led; P50 and P99 are the times until a single record was acknowledged. JSON has them as `rows`, the

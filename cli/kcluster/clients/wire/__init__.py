@@ -59,6 +59,9 @@ _FLEXIBLE = {
 
 _NULL = struct.pack(">h", -1)
 
+_UNREAD_KEYS = {"ssl.certificate.pem", "ssl.key.pem", "ssl.keystore.location"}
+"""Client keys that Python's TLS cannot load; without them the handshake would look as if nobody answered."""
+
 WITHIN = 4.0
 """Seconds for a whole call: connecting, asking, and every byte of the answer."""
 
@@ -175,6 +178,8 @@ def _connect(host: str, port: int, config: Mapping[str, str], within: float) -> 
     protocol = config.get("security.protocol", "plaintext").upper()
     if protocol.startswith("SASL"):
         raise RefusedError(f"not available over {protocol}: this question needs a listener without SASL")
+    if protocol == "SSL" and (unread := sorted(_UNREAD_KEYS & config.keys())):
+        raise RefusedError(f"not available with {unread[0]}: this question needs a client key in a file of its own")
     connection = socket.create_connection((host, port), timeout=within)
     return _secured(connection, host, config) if protocol == "SSL" else connection
 

@@ -71,6 +71,12 @@ def test_the_logs_of_a_broker_are_listed_with_their_sizes():
         assert wire.log_dirs("127.0.0.1", port) == [wire.Replica("orders", 2, 4096, 5, "/data")]
 
 
+@pytest.mark.parametrize("key", ["ssl.key.pem", "ssl.keystore.location"])
+def test_a_client_key_that_cannot_be_loaded_is_refused_and_not_taken_for_silence(key):
+    with pytest.raises(RefusedError, match=f"not available with {key}"):
+        wire.fetch("127.0.0.1", 1, "t", {0: 0}, {"security.protocol": "ssl", key: "x"})
+
+
 def batch(first, last_delta, content, leader_epoch):
     body = struct.pack(">bIhi", 2, 0, 0, last_delta) + bytes(34) + content
     return struct.pack(">qii", first, len(body) + 4, leader_epoch) + body
