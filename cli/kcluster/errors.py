@@ -13,6 +13,7 @@ class ExitCode(IntEnum):
     DONE = 0
     BUG = 1
     USAGE = 2
+    CHANGES = 2  # only of `plan --exit-code`, as of `terraform plan -detailed-exitcode`
     INVENTORY = 3
     NO = 4
     APPLY = 5

@@ -23,6 +23,7 @@ from kcluster.ansible_api import (  # noqa: E402
     Kind,
     Node,
     Part,
+    agreed,
     cluster_of,
     load,
 )
@@ -38,7 +39,7 @@ def cluster(task_vars: Mapping[str, Any]) -> Cluster:
     try:
         loaded = load(_source(task_vars))
         _refuse_variables_of_plays(task_vars, loaded.data)
-        return cluster_of(loaded)
+        return agreed(cluster_of(loaded))
     except KclusterError as problem:
         raise failure(problem) from problem
 

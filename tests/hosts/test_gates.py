@@ -27,6 +27,15 @@ client = AdminClient({"bootstrap.servers": sys.argv[1]})
 while {len(p.isrs) for t in client.list_topics(timeout=9).topics.values() for p in t.partitions.values()} != {3}:
     time.sleep(0.2)
 """
+EDITED_AT_THE_QUESTION = """
+import runpy, sys
+from pathlib import Path
+from kcluster.commands import options
+
+file = Path(sys.argv.pop(1))
+options.confirm = lambda question, yes: file.write_text(file.read_text().replace("9192", "9193"))
+runpy.run_module("kcluster", run_name="__main__")
+"""
 STARTED = "systemctl show kafka --property ActiveEnterTimestampMonotonic --value"
 
 
@@ -35,6 +44,7 @@ def test_a_broker_is_asked_where_it_was_started_when_the_inventory_moves_its_por
     trio.run("topic", "create", "safe", "-p", "3", "-r", "3", "-c", "min.insync.replicas=2", "-b", trio.bootstrap)
     with_a_broker_down_no_other_may_stop(trio)
     a_run_that_slept_while_another_took_the_lock_stops_nothing(trio)
+    what_was_agreed_is_what_is_done(trio)
     the_port_moves_under_load(trio)
 
 
@@ -71,10 +81,31 @@ def a_run_that_slept_while_another_took_the_lock_stops_nothing(trio: Fleet) -> N
         trio.lab.ssh(host.name, "systemctl stop taken")
 
 
-def the_port_moves_under_load(trio: Fleet) -> None:
+def what_was_agreed_is_what_is_done(trio: Fleet) -> None:
+    """An inventory that is edited after its plan was shown is not applied, whether the plan is in a file or not."""
+    at = ("-i", str(trio.inventory))
+    kept = str(trio.home / "move.plan")
+    assert trio.run("plan", *at, "--exit-code", check=False).returncode == 0
     trio.write(MOVED)
+    assert trio.run("plan", *at, "--exit-code", "--out", kept, check=False).returncode == 2
+    before = trio.lab.ssh("h1", "cat /etc/kafka/server.properties")
+    trio.write(MOVED.replace("9192", "9193"))
+    done = trio.run("provision", *at, "--plan", kept, check=False)
+    assert done.returncode == 4, done.stderr
+    assert "the inventory of trio has changed since the plan was made" in done.stderr
+    trio.write(MOVED)
+    done = trio.python(EDITED_AT_THE_QUESTION, str(trio.inventory / "cluster.yml"), "provision", *at, check=False)
+    assert done.returncode == 5, done.stderr
+    assert "the inventory of trio was changed after its plan was shown" in done.stderr
+    assert trio.lab.ssh("h1", "cat /etc/kafka/server.properties") == before
+    trio.write(MOVED)
+
+
+def the_port_moves_under_load(trio: Fleet) -> None:
+    """With the plan that was kept, so that nobody is asked."""
+    kept = str(trio.home / "move.plan")
     with under_load(trio, trio.bootstrap, "moved") as load:
-        done = json.loads(trio.run("provision", "-i", str(trio.inventory), "--yes", "-o", "json").stdout)
+        done = json.loads(trio.run("provision", "-i", str(trio.inventory), "--plan", kept, "-o", "json").stdout)
         load.bootstrap = done["bootstrap"]
     assert sorted(line.split()[0] for line in done["restarted"]) == ["broker-1", "broker-2", "broker-3"]
     assert done["bootstrap"] == ",".join(f"{host.address}:9192" for host in trio.lab.hosts)

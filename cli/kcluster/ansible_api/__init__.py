@@ -5,18 +5,31 @@ A plugin knows Ansible: arguments, connections, results. What it decides, it dec
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
 from kcluster.config.file_paths import paths
 from kcluster.config.unit_titles import of_another
-from kcluster.errors import KclusterError
+from kcluster.errors import KclusterError, RefusedError
 from kcluster.inventory import cluster_of, load
 from kcluster.inventory.schema import VARIABLES
 from kcluster.model.cluster import Cluster, Part
 from kcluster.model.node import Kind, Node
+from kcluster.plan.fingerprint import AGREED, fingerprint
 
-__all__ = ["VARIABLES", "Cluster", "KclusterError", "Kind", "Node", "Part", "cluster_of", "load", "whose"]
+__all__ = ["VARIABLES", "Cluster", "KclusterError", "Kind", "Node", "Part", "agreed", "cluster_of", "load", "whose"]
+
+
+def agreed(cluster: Cluster) -> Cluster:
+    """The cluster; RefusedError when `kcluster provision` runs this, and what was agreed to is another one."""
+    expected = os.environ.get(AGREED)
+    if expected and expected != fingerprint(cluster):
+        raise RefusedError(
+            f"the inventory of {cluster.name} was changed after its plan was shown, and that is not applied",
+            resolution="run it again, and look at the new plan",
+        )
+    return cluster
 
 
 def whose(part: Part, nodes: Iterable[Node]) -> dict[str, Any]:

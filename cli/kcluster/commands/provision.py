@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,6 +27,9 @@ def provision(
             "--limit", "-l", metavar="HOST", autocompletion=complete.nodes, help="Only this host; repeatable."
         ),
     ] = None,
+    plan: Annotated[
+        Path | None, typer.Option("--plan", metavar="FILE", help="Do exactly this plan, without a question.")
+    ] = None,
     no_smoke: Annotated[bool, typer.Option("--no-smoke", help="Skip the smoke test at the end.")] = False,
     gate_timeout: options.GateTimeout = 600.0,
     unsafe_partitions: options.UnsafePartitions = False,
@@ -42,6 +46,9 @@ def provision(
     restarted one node at a time, each when its gate is open, the leaders last. The first node that does not come back
     ends the run with a diagnosis.
 
+    What was shown and agreed to is what is done: when the inventory or a host has changed meanwhile, the run is refused
+    and says what moved. With --plan the plan of `kcluster plan --out` is done, or what is left of it.
+
     It can be interrupted at any time and run again: the next run continues. An unchanged inventory changes nothing.
     Data is never deleted, and a host or disk of another node or cluster is refused.
 
@@ -52,9 +59,12 @@ def provision(
       kcluster provision -i inventories/staging --yes -o json
 
       kcluster provision -i inventories/prod --limit kafka4.example.com
+
+      kcluster provision -i inventories/prod --plan monday.plan
     """
     from kcluster.operations import provision as operation
     from kcluster.operations.plan import validated
+    from kcluster.plan.agreed_plan import AgreedPlan
     from kcluster.show.board import ProgressBoard
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
@@ -68,6 +78,7 @@ def provision(
         gate_timeout=gate_timeout,
         unsafe_partitions=unsafe_partitions,
         smoke_test=not no_smoke,
+        agreed=AgreedPlan.read(plan) if plan else None,
         become_password=target.become_password,
     )
 

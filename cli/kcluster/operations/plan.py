@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kcluster import plan as planning
@@ -18,6 +19,7 @@ from kcluster.model.quorum import Quorum
 from kcluster.model.topic_change import TopicAction, TopicChange
 from kcluster.operations import validate
 from kcluster.plan import Plan, Roles
+from kcluster.plan.agreed_plan import AgreedPlan
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
@@ -45,12 +47,25 @@ def validated(loaded: Loaded) -> Cluster:
     return cluster
 
 
-def plan(cluster: Cluster, kafka: Kafka, logins: Mapping[str, Login]) -> Plan:
-    """What provision would change on all hosts; nothing is changed, and a host that does not answer is an error."""
+def plan(
+    cluster: Cluster,
+    kafka: Kafka,
+    logins: Mapping[str, Login],
+    *,
+    out: Path | None = None,
+    exit_code_tells: bool = False,
+) -> Plan:
+    """What provision would change on all hosts; nothing is changed, and a host that does not answer is an error.
+
+    The plan is written to the file `out` as well, for `provision --plan`.
+    """
     from kcluster.clients.ssh import Connections
 
     with Connections(logins) as hosts:
-        return whole(cluster, hosts, kafka)
+        found = whole(cluster, hosts, kafka)
+    if out:
+        AgreedPlan.of(found, cluster).write(out)
+    return replace(found, exit_code_tells=exit_code_tells)
 
 
 def whole(cluster: Cluster, hosts: Connections, kafka: Kafka, only: Sequence[str] = ()) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,6 +17,7 @@ from kcluster.operations import verify
 from kcluster.operations.check import CheckSeverity, check
 from kcluster.operations.plan import answers_of_all, whole
 from kcluster.operations.validate import describe
+from kcluster.plan.agreed_plan import AgreedPlan
 from kcluster.results import counted
 from kcluster.rollout import apply
 from kcluster.rollout.cluster_lock import Lock, locked
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
     from kcluster.results import Watch
 
 
+_FRESH = 2.0
+"""Seconds for which a plan is as good as new; after a longer question it is made again and compared."""
+
+
 @dataclass(frozen=True)
 class ProvisionTask:
     """The cluster to provision, how its hosts and brokers are reached, and the user's options."""
@@ -49,6 +55,8 @@ class ProvisionTask:
     gate_timeout: float = GATE_TIMEOUT
     unsafe_partitions: bool = False
     smoke_test: bool = True
+    agreed: AgreedPlan | None = None
+    """The plan that was agreed to before: exactly this is done, and nobody is asked."""
     become_password: str = field(default="", repr=False)
 
     @property
@@ -115,11 +123,26 @@ class _Provision:
         """Check the hosts, plan, confirm, and carry the plan out."""
         self._check()
         plan = self._plan()
-        if not plan.nothing:
-            watch.pause()
-            confirm(plan)
-            refuse_lost_lock(self.task.cluster.name, self.lock)
+        if self.task.agreed:
+            self.task.agreed.refuse_moved(self._agreed(plan))
+        elif not plan.nothing:
+            plan = self._confirmed(plan, confirm, watch)
         return self._carry_out(plan)
+
+    def _confirmed(self, plan: Plan, confirm: Callable[[Plan], None], watch: Watch) -> Plan:
+        """The plan that the user agreed to; RefusedError when something moved while the question waited."""
+        watch.pause()
+        shown_at = time.monotonic()
+        confirm(plan)
+        refuse_lost_lock(self.task.cluster.name, self.lock)
+        if time.monotonic() - shown_at < _FRESH:
+            return plan
+        now = self._plan()
+        self._agreed(plan).refuse_moved(self._agreed(now))
+        return now
+
+    def _agreed(self, plan: Plan) -> AgreedPlan:
+        return AgreedPlan.of(plan, self.task.cluster)
 
     def _check(self) -> None:
         """Preflight; an error stops the run before anything is changed."""

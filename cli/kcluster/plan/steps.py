@@ -98,6 +98,8 @@ class Plan(Result):
     """Nothing runs and no node has data: everything may start at the same time."""
     notes: tuple[str, ...] = ()
     """What the plan does not change, and what is unknown."""
+    exit_code_tells: bool = False
+    """Whether the exit code tells if something would change."""
 
     @property
     def nothing(self) -> bool:
@@ -107,11 +109,14 @@ class Plan(Result):
     @property
     def exit_code(self) -> ExitCode:
         """A plan is information, whatever it holds; NO when it must not be carried out."""
-        return ExitCode.NO if self.refused else ExitCode.DONE
+        changes = ExitCode.CHANGES if self.exit_code_tells and not self.nothing else ExitCode.DONE
+        return ExitCode.NO if self.refused else changes
 
     def data(self) -> Any:
         """The fields, and whether there is nothing to do."""
-        return {"nothing": self.nothing, **asdict(self)}
+        fields = asdict(self)
+        del fields["exit_code_tells"]
+        return {"nothing": self.nothing, **fields}
 
     def view(self) -> Iterable[Block]:
         """What changes on each host, then the restarts in their order, the topics, and one line that counts."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kcluster.clients import ansible
 from kcluster.clients.ansible import Event, TaskStatus
+from kcluster.plan.fingerprint import AGREED, fingerprint
 from kcluster.results import StepState, counted
 from kcluster.rollout import diagnosis
 from kcluster.rollout.phases import Phases
@@ -53,6 +54,7 @@ def apply(
             limit=limit,
             forks=len(gates.cluster.every_host),
             become_password=become_password,
+            given={AGREED: fingerprint(gates.cluster)},
         )
     if nodes:
         with phases.phase("wait", f"wait for {counted(len(nodes), 'node')} to serve"):

@@ -33,8 +33,12 @@ def run_playbook(
     check: bool = False,
     become_password: str = "",
     forks: int = 0,
+    given: Mapping[str, str] = {},
 ) -> PlaybookOutcome:
-    """Run a playbook; blocks until it ends. Raises the error of its hosts, and KeyboardInterrupt once Ansible ended."""
+    """Run a playbook; blocks until it ends. Raises the error of its hosts, and KeyboardInterrupt once Ansible ended.
+
+    `given` is added to its environment.
+    """
     import tempfile
     import time
 
@@ -45,7 +49,8 @@ def run_playbook(
         variables.flush()
         arguments = ["-i", str(inventory), "--diff", "--extra-vars", f"@{variables.name}"]
         arguments += _options(limit=limit, check=check, asked=bool(become_password), forks=forks)
-        with _running([*arguments, playbook], inventory, become_password, output) as (process, lines):
+        surroundings = {**environment(inventory), **given}
+        with _running([*arguments, playbook], surroundings, become_password, output) as (process, lines):
             for event in _events(process, lines):
                 on_event(event)
                 if event.status is not TaskStatus.STARTED:
@@ -64,7 +69,7 @@ def _options(*, limit: Sequence[str], check: bool, asked: bool, forks: int) -> l
 
 @contextmanager
 def _running(
-    arguments: Sequence[str], inventory: Path, secret: str, output: IO[bytes]
+    arguments: Sequence[str], surroundings: Mapping[str, str], secret: str, output: IO[bytes]
 ) -> Iterator[tuple[Popen[bytes], int]]:
     """ansible-playbook, and where its events come from; it has ended when the block has, whatever happens in it."""
     import subprocess
@@ -81,7 +86,7 @@ def _running(
                     str(os.getpid()),
                     *arguments,
                 ],
-                env={**environment(inventory), "KCLUSTER_EVENTS_FD": str(events)},
+                env={**surroundings, "KCLUSTER_EVENTS_FD": str(events)},
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=output,
