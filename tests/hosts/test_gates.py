@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 
 from tests.hosts.fleet import TRIO_ZK, Fleet, NewFleet, served
 from tests.hosts.under_load import under_load
+from tests.lab import faults
+from tests.lab.machine import wait_until
 
 MOVED = TRIO_ZK.replace("  children:", "    kafka_listeners: [{name: internal, port: 9192}]\n  children:", 1)
 TAKE_OVER = """
@@ -19,6 +22,10 @@ until ! flock -n $lock true; do :; done
 echo '{"user": "night", "machine": "watch", "pid": 7, "words": ["kcluster"]}' >$lock
 """
 """What a run on another machine does with a lock whose owner was silent for too long."""
+SILENT_FOR_3_S = """
+ss -tniH state established dst 10.77.0.11:9092 | grep -o 'lastrcv:[0-9]*' | cut -d: -f2 | sort -n | head -n 1 |
+    awk '{print ($1 > 3500) ? "yes" : "no"}'
+"""
 WAIT_IN_SYNC = """
 import sys, time
 from confluent_kafka.admin import AdminClient
@@ -43,6 +50,7 @@ def test_a_broker_is_asked_where_it_was_started_when_the_inventory_moves_its_por
     trio = running(3, TRIO_ZK)
     trio.run("topic", "create", "safe", "-p", "3", "-r", "3", "-c", "min.insync.replicas=2", "-b", trio.bootstrap)
     with_a_broker_down_no_other_may_stop(trio)
+    a_follower_that_is_cut_off_does_not_count_though_the_isr_lists_it(trio)
     a_run_that_slept_while_another_took_the_lock_stops_nothing(trio)
     what_was_agreed_is_what_is_done(trio)
     the_port_moves_under_load(trio)
@@ -58,6 +66,21 @@ def with_a_broker_down_no_other_may_stop(trio: Fleet) -> None:
     assert trio.lab.ssh("h1", STARTED) == before
     trio.write(TRIO_ZK)
     served(trio)
+
+
+def a_follower_that_is_cut_off_does_not_count_though_the_isr_lists_it(trio: Fleet) -> None:
+    h1, h2, h3 = trio.lab.hosts
+    before = trio.lab.ssh("h1", STARTED)
+    for other in (h1, h2):
+        faults.partition(h3, other)
+    wait_until(lambda: trio.lab.ssh("h3", SILENT_FOR_3_S).strip() == "yes", 20, "h3 hears nothing of h1")
+    done = trio.run("restart", "broker-1", "-i", str(trio.inventory), "--yes", "--gate-timeout", "1", check=False)
+    assert done.returncode == 4, done.stderr
+    assert re.search(r"broker-3 received nothing for \d+ s from broker-1, which it must follow", done.stderr)
+    assert trio.lab.ssh("h1", STARTED) == before
+    for other in (h1, h2):
+        faults.heal(h3, other)
+    trio.python(WAIT_IN_SYNC, trio.bootstrap)
 
 
 def a_run_that_slept_while_another_took_the_lock_stops_nothing(trio: Fleet) -> None:

@@ -34,9 +34,9 @@ def plan(
     older configuration. Restarts are listed with their reasons, in the safe order: leaders last. Dynamic config needs
     no restart. Declared topics are compared when the cluster answers; otherwise a note says so.
 
-    With --exit-code a drift watch sees by the exit code whether anything would change: 0 no, 2 yes. Exit code 4 when the
-    plan is refused: a disk of another node or cluster, a release of another line, a data directory before the one with
-    the metadata log. Exit code 6 when a host cannot be reached.
+    With --exit-code a drift watch sees by the exit code whether anything would change: 0 no, 2 yes. Exit code 4 when
+    the plan is refused: a disk of another node or cluster, a release of another line, a data directory before the one
+    with the metadata log. Exit code 6 when a host cannot be reached.
 
     Examples:
 

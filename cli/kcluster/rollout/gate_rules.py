@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kcluster.errors import KclusterError
@@ -175,6 +175,41 @@ def isr_at_risk(
     if risky := _partitions(views, stopping, short):
         text = "in-sync replicas would fall below min.insync.replicas"
         yield Reason(text, risky, listing=_NO_REPLICA_TO_LOSE if len(stopping) == 1 else "")
+
+
+def fetches(stopping: Collection[int], views: Iterable[ClusterView]) -> set[tuple[int, int]]:
+    """The in-sync followers that a stop relies on, each with the leaders that it must fetch from."""
+    return {
+        (follower, part.leader)
+        for view in views
+        for topic in view.topics.values()
+        for part in topic.partitions
+        if set(part.replicas) & set(stopping) and part.leader is not None
+        for follower in part.isr
+        if follower != part.leader and follower not in stopping
+    }
+
+
+def without_silent(view: ClusterView, silences: Collection[tuple[int, int]]) -> ClusterView:
+    """The view with those in-sync replicas only that fetch: a follower that is cut off is listed for 30 s longer."""
+    if not silences:
+        return view
+
+    def fetched(part: Partition) -> Partition:
+        isr = tuple(number for number in part.isr if (number, part.leader) not in silences)
+        return replace(part, isr=isr)
+
+    topics = {
+        name: replace(topic, partitions=tuple(map(fetched, topic.partitions))) for name, topic in view.topics.items()
+    }
+    return replace(view, topics=topics)
+
+
+def silent(silences: Mapping[tuple[int, int], float | None]) -> Iterator[Reason]:
+    """The followers that are listed in the ISR and do not fetch."""
+    for (follower, leader), seconds in sorted(silences.items()):
+        since = "has no connection to" if seconds is None else f"received nothing for {seconds:.0f} s from"
+        yield Reason(f"broker-{follower} {since} broker-{leader}, which it must follow")
 
 
 def not_back(broker: int, own: ClusterView | KclusterError, others: Sequence[ClusterView]) -> Iterator[Reason]:

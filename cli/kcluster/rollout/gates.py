@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kcluster.clients import ports, wire, zookeeper
 from kcluster.clients.kafka import Kafka
 from kcluster.errors import KclusterError, UnreachableError
-from kcluster.facts import running, spark_masters
+from kcluster.facts import fetching, running, spark_masters
 from kcluster.model.broker import Broker
 from kcluster.model.client import protocol_of
 from kcluster.model.endpoints import port_of
@@ -203,7 +203,12 @@ class Gates:
         available = _available(views.values())
         min_isr = self._min_isr(available, stopping)
         yield from gate_rules.brokers_missing(stopping, views)
-        yield from gate_rules.isr_at_risk(stopping, available, min_isr, unsafe_partitions=self.unsafe_partitions)
+        brokers = list(map(self._started, self.cluster.brokers))
+        fetches = gate_rules.fetches(stopping, available)
+        silences = fetching.silences(fetches, brokers, self.hosts) if self.hosts else {}
+        fetched = [gate_rules.without_silent(view, silences) for view in available]
+        if risky := list(gate_rules.isr_at_risk(stopping, fetched, min_isr, unsafe_partitions=self.unsafe_partitions)):
+            yield from (*risky, *gate_rules.silent(silences))
 
     def _broker_views(self) -> dict[int, ClusterView | KclusterError]:
         """The cluster as each broker knows it, or why it does not answer; all are asked at the same time."""
@@ -237,10 +242,13 @@ class Gates:
         """Whether this machine can connect to the node's process."""
         return ports.answers(*self._endpoint(node), within=_CONNECT_TIMEOUT)
 
-    def _listener(self, broker: Broker) -> Listener:
+    def _started(self, broker: Broker) -> Broker:
         here = self.running.node(broker)
         assert isinstance(here, Broker)
-        return here.listener_for(protocol_of(self.config))
+        return here
+
+    def _listener(self, broker: Broker) -> Listener:
+        return self._started(broker).listener_for(protocol_of(self.config))
 
     def _endpoint(self, node: Node) -> tuple[str, int]:
         """The address and port at which this machine connects to a node."""

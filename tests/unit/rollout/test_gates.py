@@ -283,3 +283,17 @@ def test_a_node_is_asked_where_its_process_was_started():
 def test_a_spark_worker_has_no_gate():
     nobody = SparkWorker(host=Host("h1", "127.0.0.1"), port=1)
     assert gates.Gates(SPARKED).before_stop([nobody]) == gates.Gates(SPARKED).unsafe([nobody]) == ()
+
+
+def test_an_in_sync_follower_that_is_cut_off_does_not_count():
+    orders = topic(isr=(1, 2, 3))
+    seen = view(1, orders)
+    assert gate_rules.fetches({1}, [seen]) == {(2, 1), (3, 1)}
+    silences = {(3, 1): 12.3}
+    (told,) = gate_rules.silent(silences)
+    assert str(told) == "broker-3 received nothing for 12 s from broker-1, which it must follow"
+    assert "no connection to broker-1" in str(*gate_rules.silent({(3, 1): None}))
+    without = gate_rules.without_silent(seen, silences)
+    assert without.topics["orders"].partitions[0].isr == (1, 2)
+    assert gate_rules.without_silent(seen, {}) is seen
+    assert list(gate_rules.isr_at_risk({1}, [without], {"orders": 2}, unsafe_partitions=False))

@@ -1,0 +1,47 @@
+"""Which followers fetch from their leaders now, as the kernels of their hosts see it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kcluster.clients import host_scripts
+from kcluster.config import file_paths
+from kcluster.errors import KclusterError
+
+if TYPE_CHECKING:
+    from kcluster.clients.ssh import Connections
+    from kcluster.model.broker import Broker
+
+
+SILENCE = 3.0
+"""Seconds after which a follower that fetches has received something: an answer takes 0.5 s where nothing is new."""
+
+
+def silences(
+    fetches: Collection[tuple[int, int]], brokers: Sequence[Broker], hosts: Connections
+) -> dict[tuple[int, int], float | None]:
+    """Of these followers and leaders the pairs whose follower received nothing for too long: the seconds, by both ids.
+
+    None where there is no connection. A follower whose host does not answer is left out.
+    """
+    followers = [each for each in brokers if each.host.name in hosts.names and each.id in {pair[0] for pair in fetches}]
+    leaders = [each for each in brokers if each.id in {pair[1] for pair in fetches}]
+    scripts = {follower.host.name: _program(follower, leaders) for follower in followers}
+    answers = hosts.run(host_scripts.COMMAND, stdin=scripts, only=list(scripts), become=True) if scripts else {}
+    found: dict[tuple[int, int], float | None] = {}
+    for follower in followers:
+        answer = answers[follower.host.name]
+        if isinstance(answer, KclusterError) or answer.code:
+            continue
+        received: Mapping[str, int] = json.loads(answer.stdout.splitlines()[-1])  # a login may greet with lines before
+        for leader in leaders:
+            milliseconds = received.get(leader.name)
+            found[follower.id, leader.id] = None if milliseconds is None else milliseconds / 1000
+    return {pair: since for pair, since in found.items() if pair in fetches and (since is None or since > SILENCE)}
+
+
+def _program(broker: Broker, peers: Sequence[Broker]) -> str:
+    places = {peer.name: [peer.internal.advertised_host, peer.internal.advertised_port] for peer in peers}
+    return host_scripts.program("fetching", {"unit": file_paths.UNITS[broker.kind], "peers": places})

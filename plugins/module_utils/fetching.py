@@ -1,0 +1,59 @@
+"""Prints how long ago the broker of this host received something from each of the others.
+
+A follower asks its leaders again as soon as they have answered, and they answer within replica.fetch.wait.max.ms even
+when there is nothing new. So the kernel knows at once who is cut off; the ISR lists it for up to 30 s longer.
+`kcluster.facts.fetching` sends it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+from typing import Any
+
+from ansible_collections.kcluster.kafka.plugins.module_utils.systemd import SHOW, services, states
+
+_RECEIVED = re.compile(r"\blastrcv:(\d+)")
+
+
+def main(question: dict[str, Any]) -> None:
+    """Print the milliseconds by the name of each peer that the unit's process is connected to."""
+    shown = _output([*SHOW, "Id,MainPID", *services([question["unit"]])])
+    pid = states(shown).get(question["unit"], {}).get("MainPID", "0")
+    sockets = received(_output(["ss", "-tniHp", "state", "established"]), pid)
+    print(
+        json.dumps(
+            {name: ms for name, place in question["peers"].items() if (ms := latest(sockets, *place)) is not None}
+        )
+    )
+
+
+def received(shown: str, pid: str) -> dict[str, int]:
+    """The shortest time since each address was heard of on a connection of this process: a line, and one of details."""
+    found: dict[str, int] = {}
+    peer = ""
+    for line in shown.splitlines():
+        if not line.startswith((" ", "\t")):
+            peer = line.split()[3] if f",pid={pid}," in line else ""
+        if peer and (ms := _RECEIVED.search(line)):
+            found[peer] = min(int(ms[1]), found.get(peer, int(ms[1])))
+    return found
+
+
+def latest(sockets: dict[str, int], host: str, port: int) -> int | None:
+    """The shortest time of all addresses that a name has on this host; None without a connection."""
+    try:
+        places = {str(place[4][0]) for place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
+    except OSError:
+        return None
+    names = [f"{form}:{port}" for place in places for form in (place, f"[{place}]", f"[::ffff:{place}]")]
+    return min((sockets[name] for name in names if name in sockets), default=None)
+
+
+def _output(command: list[str]) -> str:
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout.decode()
+    except OSError:
+        return ""
