@@ -78,12 +78,13 @@ class Kafka:
 
         return self._made(Consumer, self.settings(**more))
 
-    def _made(self, kind: type[T], settings: dict[str, Any]) -> T:
+    def _made(self, kind: Callable[[dict[str, Any]], T], settings: dict[str, Any]) -> T:
         """A client; librdkafka refuses a property it does not know or whose value does not fit."""
         from confluent_kafka import KafkaException
 
+        interruptible: Callable[[dict[str, Any]], T] = _interruptible(kind)
         try:
-            return interrupt.uninterrupted(lambda: _interruptible(kind)(settings))  # type: ignore[call-arg]
+            return interrupt.uninterrupted(lambda: interruptible(settings))
         except KafkaException as problem:
             raise UsageError(
                 f"the client configuration is refused: {problem.args[0].str()}",
@@ -166,7 +167,7 @@ class Kafka:
 
 
 @cache
-def _interruptible(kind: type[T]) -> type[T]:
+def _interruptible(kind: Any) -> Any:
     """A kind of client in whose callbacks Ctrl-C raises nothing: librdkafka would lose it, and return no result."""
 
     def method(name: str) -> Callable[..., Any]:
