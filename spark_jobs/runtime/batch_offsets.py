@@ -48,6 +48,26 @@ def last_planned(checkpoint: Folder) -> int:
     return newest
 
 
+def sync_planned(checkpoint: Folder, number: int) -> None:
+    """Let the offsets of a batch outlive a power cut, which must be done before anything that belongs to it does.
+
+    Spark syncs none of its logs. A lost entry of `commits` only repeats a batch, which then is found to be done; with
+    lost offsets Spark would plan other ones under the same number.
+    """
+    for name in (*(("metadata", "sources") if number == 0 else ()), f"offsets/{number}"):
+        checkpoint.sync(name)
+
+
+def drop_empty(checkpoint: Folder, done: int) -> None:
+    """Remove the newest entries of Spark's logs when a power cut left them empty; their batches are repeated.
+
+    Offsets are kept when their batch is not after `done`, the newest one with output: then the checkpoint is damaged.
+    """
+    for log, oldest in (("commits", -1), ("offsets", done)):
+        while (newest := _newest(checkpoint, log)) > oldest and checkpoint.read(f"{log}/{newest}") == "":
+            checkpoint.remove(f"{log}/{newest}")
+
+
 def next_offsets(checkpoint: Folder) -> EndOffsets:
     """The offsets at which the next uncommitted batch begins."""
     done = last_committed(checkpoint)
