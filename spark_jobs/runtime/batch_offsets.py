@@ -59,10 +59,13 @@ def sync_planned(checkpoint: Folder, number: int) -> None:
 
 
 def drop_empty(checkpoint: Folder, done: int) -> None:
-    """Remove the newest entries of Spark's logs when a power cut left them empty; their batches are repeated.
+    """Remove what a power cut left empty of Spark's newest files; their batches are planned again, or repeated.
 
-    Offsets are kept when their batch is not after `done`, the newest one with output: then the checkpoint is damaged.
+    Files on which output depends are kept, as those were synced: `done` is the newest batch with output, -1 for none.
     """
+    for name in ("metadata", "sources/0/0") if done < 0 else ():
+        if checkpoint.read(name) == "":
+            checkpoint.remove(name)
     for log, oldest in (("commits", -1), ("offsets", done)):
         while (newest := _newest(checkpoint, log)) > oldest and checkpoint.read(f"{log}/{newest}") == "":
             checkpoint.remove(f"{log}/{newest}")

@@ -1,4 +1,4 @@
-"""Files that a power cut does not take back: on a disk only what was synced is certain, a rename comes before its content."""
+"""Files that a power cut does not take back: without a sync it may keep a new name and lose the content."""
 
 from __future__ import annotations
 

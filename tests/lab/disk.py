@@ -119,13 +119,13 @@ class SmallDisk:
         (self.mount_point / "filler").unlink(missing_ok=True)
 
     def lose_unsynced(self) -> None:
-        """Cut its power: it forgets what was not written to it yet. Nobody may have it open; mounted again afterwards."""
+        """Cut its power and mount it again, without what was not written to it; waits for those who have it open."""
         kept = self.file.with_suffix(".kept")
         written = Path(f"/sys/dev/block/{os.major(self._device)}:{os.minor(self._device)}/stat")
         before = ""
         while before != (before := written.read_text()):  # again when something was written meanwhile
             run("cp", "--sparse=always", self.file, kept)
-        run("umount", self.mount_point)
+        wait_until(partial(attempt, "umount", self.mount_point), 10, f"{self.mount_point} unmounted")
         kept.replace(self.file)
         self.mount()
 
