@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import CompletionItem, TyperGroup
 
-from kcluster import __version__
+from kcluster import __version__, interrupt
 from kcluster.errors import ExitCode, KclusterError, RefusedError
 from kcluster.option_types import with_plain_types
 
@@ -72,13 +72,17 @@ class LazyCommands(TyperGroup):
         from kcluster.results import Result
 
         try:
-            value = super().invoke(ctx)
+            with interrupt.raised():
+                value = super().invoke(ctx)
         except KclusterError as problem:
             show.failure(problem, ctx.meta.get(show.OutputFormat, show.OutputFormat.TABLE))
             raise  # main reports it on stderr
-        except KeyboardInterrupt:
-            show.progress("interrupted")
-            raise  # Typer makes exit code 130 of it
+        except (KeyboardInterrupt, SystemError) as problem:
+            # C code that is interrupted while it frees a client makes a SystemError of it.
+            if not isinstance(problem, KeyboardInterrupt) and not isinstance(problem.__cause__, KeyboardInterrupt):
+                raise
+            show.progress(interrupt.LINE)
+            return ExitCode.INTERRUPTED
         except typer.TyperException as problem:
             if getattr(problem, "ctx", ctx) is None:
                 problem.ctx = ctx  # type: ignore[attr-defined]  # so that the error can name the command's help
@@ -194,8 +198,3 @@ def _usage(problem: Any) -> int:
     from kcluster.usage import usage_error  # lazily: only a mistake pays for it
 
     return _report(usage_error(problem))
-
-
-def entry() -> None:
-    """The `kcluster` command."""
-    sys.exit(main())

@@ -1,13 +1,57 @@
-"""Ctrl-C as a flag, so that work ends between two steps and never in the middle of one."""
+"""Ctrl-C: one line and exit code 130 at any moment; for some work a flag, so that it ends between two steps."""
 
 from __future__ import annotations
 
 import os
 import select
 import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+LINE = "interrupted"
+"""What is said of a command that Ctrl-C ended."""
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_DEAF = ("<frozen importlib._bootstrap>", "<string>")
+"""Files of code in which Python loses an interrupt: callbacks of imports, and `exec`, which changes the exit code."""
+_AGAIN_IN = 0.01
+"""Seconds until an interrupt that would have been lost is tried again."""
+
+
+def end_at_once() -> None:
+    """Let Ctrl-C end this process with one line: nothing was begun that must be ended in order."""
+    if not _ignored(signal.SIGINT):
+        signal.signal(signal.SIGINT, _end)
+
+
+@contextmanager
+def raised(*more: signal.Signals) -> Iterator[None]:
+    """Let Ctrl-C, and more signals, raise KeyboardInterrupt in a block of the main thread, unless they are ignored."""
+    numbers = {signal.SIGINT, *more} if threading.current_thread() is threading.main_thread() else set()
+    before = {number: signal.signal(number, raise_it) for number in numbers if not _ignored(number)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def raise_it(number: int, frame: FrameType | None) -> None:
+    """A signal handler: raise KeyboardInterrupt, where it would be lost a moment later."""
+    if not _is_lost_in(frame):
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGALRM, _again)
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN_IN)
+
+
+def uninterrupted(call: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    """Call a function of C that loses exceptions of the Python code that it runs, such as callbacks of librdkafka."""
+    return call(*arguments, **named)
 
 
 class Interrupt:
@@ -41,5 +85,32 @@ class Interrupt:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self.seen:
-            raise KeyboardInterrupt
+            raise_it(number, frame)
         self.seen = True
+
+
+def _ignored(number: signal.Signals) -> bool:
+    """Whether this process was started to ignore a signal, as with `nohup` or in the background of a script."""
+    return signal.getsignal(number) is signal.SIG_IGN
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    with suppress(OSError):
+        os.write(2, f"{LINE}\n".encode())
+    os._exit(128 + signal.SIGINT)
+
+
+def _again(_: int, frame: FrameType | None) -> None:
+    """Do what Ctrl-C does by now: the block in which it came may be over."""
+    handler = signal.getsignal(signal.SIGINT)
+    (handler if callable(handler) else raise_it)(signal.SIGINT, frame)
+
+
+def _is_lost_in(frame: FrameType | None) -> bool:
+    """Whether an exception raised here is lost: in a finalizer, in what `uninterrupted` runs, in Python's own code."""
+    innermost = frame
+    while frame:
+        if frame.f_code.co_name == "__del__" or (frame.f_code is uninterrupted.__code__ and frame is not innermost):
+            return True
+        frame = frame.f_back
+    return bool(innermost and innermost.f_code.co_filename in _DEAF)

@@ -42,7 +42,7 @@ from pyspark.sql import functions as sql
 
 from spark_jobs.fleet.incidents import Alert, Fix, IncidentTracker
 from spark_jobs.records import transform
-from spark_jobs.runtime import checkpoint_owner, kafka_source
+from spark_jobs.runtime import batch_offsets, checkpoint_owner, kafka_source
 from spark_jobs.runtime.checkpoint_state import CheckpointState
 from spark_jobs.runtime.folder import Folder
 from spark_jobs.runtime.publisher import NumberedMessage, Publisher
@@ -66,13 +66,14 @@ def run(settings: AlertsSettings, bootstrap: str, job_dir: JobDir, *, once: bool
     spark = spark_session(settings.name, {**SHUFFLE, **settings.spark})
     client = {"bootstrap.servers": bootstrap, **job_dir.client_settings("librdkafka")}
     checkpoint = Folder(spark, settings.checkpoint)
-    checkpoint_owner.claim(checkpoint, job_dir.checkpoint_identity())
     runner = AlertsRunner(settings, CheckpointState(checkpoint, "alerts"), client)
+    checkpoint_owner.claim(checkpoint, job_dir.checkpoint_identity(), runner.batch)
     runner.start()
     gate = BatchGate()
 
     def process(records: DataFrame, number: int) -> None:
         with gate.batch():
+            batch_offsets.sync_planned(checkpoint, number)
             runner.take_batch(records, number)
 
     records = kafka_source.read_stream(spark, settings.reading(), bootstrap, job_dir.client_settings("java"))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from spark_jobs.runtime import durable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -89,12 +90,7 @@ def write(folder: Path, known: Mapping[str, TruckPosition], *, batch: int, as_of
     trucks = [{**vars(position), "time": _instant(position.time)} for position in known.values()]
     content = {"as_of": as_of, "batch": batch, "lag": lag, "trucks": sorted(trucks, key=lambda truck: str(truck["id"]))}
     folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / f"{FILE}.new"
-    with fresh.open("w") as file:
-        json.dump(content, file, separators=(",", ":"), allow_nan=False)
-        file.flush()
-        os.fsync(file.fileno())  # without it a power failure could leave an empty file
-    fresh.replace(folder / FILE)
+    durable.write(folder / FILE, json.dumps(content, separators=(",", ":"), allow_nan=False))
 
 
 def load(folder: Path) -> dict[str, TruckPosition]:

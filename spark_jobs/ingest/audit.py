@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from spark_jobs.ingest import batch_journal, sinks
 from spark_jobs.ingest.offset_sets import FULL, SPAN, OffsetSet, PartitionAudit
 from spark_jobs.ingest.topic_reader import TopicReader
-from spark_jobs.runtime import batch_offsets, checkpoint_owner
+from spark_jobs.runtime import batch_offsets, checkpoint_owner, durable
 from spark_jobs.runtime.counting import counted
 from spark_jobs.runtime.error_causes import RefusedJobError
 from spark_jobs.runtime.folder import Folder
@@ -41,9 +41,7 @@ def run(settings: IngestSettings, bootstrap: str, job_dir: JobDir) -> bool:
 
 def write(folder: Path, result: dict[str, Any]) -> None:
     """Write audit.json into the job directory atomically."""
-    fresh = folder / "audit.json.new"
-    fresh.write_text(json.dumps(result, indent=1))
-    fresh.replace(folder / "audit.json")
+    durable.write(folder / "audit.json", json.dumps(result, indent=1))
 
 
 def audit(spark: SparkSession, settings: IngestSettings, topics: TopicReader) -> dict[str, Any]:

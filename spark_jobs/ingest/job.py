@@ -52,7 +52,7 @@ def run(settings: IngestSettings, bootstrap: str, job_dir: JobDir, *, once: bool
     table, checkpoint = Folder(spark, settings.sink.path), Folder(spark, settings.checkpoint)
     sink = sinks.make_sink(spark, settings.sink, table)
     client = {"bootstrap.servers": bootstrap, **job_dir.client_settings("librdkafka")}
-    checkpoint_owner.claim(checkpoint, job_dir.checkpoint_identity())
+    checkpoint_owner.claim(checkpoint, job_dir.checkpoint_identity(), prechecks.last_batch(sink)[0])
     prechecks.check(spark, settings, sink, checkpoint)
     gate = BatchGate()
     counts: dict[int, dict[str, Any]] = {}
@@ -100,6 +100,7 @@ def ingest_batch(
     batch_journal.compact(table, number)
     batch = table.load(batch_journal.description_file(number))
     if batch is None:
+        batch_offsets.sync_planned(checkpoint, number)
         batch = _write_batch(records, number, settings, sink, checkpoint)
         table.save(batch_journal.description_file(number), batch)
     if batch["checkpoint"] != checkpoint_id:
@@ -126,6 +127,7 @@ def _write_batch(
         fit = _write_dead_letters(judged, table.path_of(_dead_letters_folder(number)))
         dead = records.sparkSession.read.parquet(table.path_of(_dead_letters_folder(number))).count()
         _check_stable_rules(written.rows, fit, settings)
+    sink.sync(checkpoint.modified(f"offsets/{number}"))
     return {
         "first": number,
         "batch": number,

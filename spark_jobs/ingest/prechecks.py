@@ -115,7 +115,7 @@ def _check_pair(sink: Sink, checkpoint: Folder) -> None:
             f"the checkpoint is at batch {done}, but the sink has only batches up to {described}",
             f"restore the sink; {RESTART_ADVICE}",
         )
-    number, owner = _last(sink, described)
+    number, owner = last_batch(sink)
     if begun < number or (number >= 0 and owner != checkpoint_id):
         raise RefusedJobError(
             f"the sink has batches up to {number} of another checkpoint",
@@ -123,8 +123,9 @@ def _check_pair(sink: Sink, checkpoint: Folder) -> None:
         )
 
 
-def _last(sink: Sink, described: int) -> tuple[int, str]:
-    """The last batch in the sink and its checkpoint; the journal may lack an interrupted batch."""
+def last_batch(sink: Sink) -> tuple[int, str]:
+    """The last batch in the sink and its checkpoint, -1 without one; the journal may lack an interrupted batch."""
+    described = batch_journal.last_batch(sink.folder)
     if (mark := sink.last_commit()) and mark.batch > described:
         return mark.batch, mark.checkpoint
     batch = batch_journal.load_batch(sink.folder, described)

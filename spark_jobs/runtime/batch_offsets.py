@@ -48,6 +48,29 @@ def last_planned(checkpoint: Folder) -> int:
     return newest
 
 
+def sync_planned(checkpoint: Folder, number: int) -> None:
+    """Let the offsets of a batch outlive a power cut, which must be done before anything that belongs to it does.
+
+    Spark syncs none of its logs. A lost entry of `commits` only repeats a batch, which then is found to be done; with
+    lost offsets Spark would plan other ones under the same number.
+    """
+    for name in (*(("metadata", "sources") if number == 0 else ()), f"offsets/{number}"):
+        checkpoint.sync(name)
+
+
+def drop_empty(checkpoint: Folder, done: int) -> None:
+    """Remove what a power cut left empty of Spark's newest files; their batches are planned again, or repeated.
+
+    Files on which output depends are kept, as those were synced: `done` is the newest batch with output, -1 for none.
+    """
+    for name in ("metadata", "sources/0/0") if done < 0 else ():
+        if checkpoint.read(name) == "":
+            checkpoint.remove(name)
+    for log, oldest in (("commits", -1), ("offsets", done)):
+        while (newest := _newest(checkpoint, log)) > oldest and checkpoint.read(f"{log}/{newest}") == "":
+            checkpoint.remove(f"{log}/{newest}")
+
+
 def next_offsets(checkpoint: Folder) -> EndOffsets:
     """The offsets at which the next uncommitted batch begins."""
     done = last_committed(checkpoint)

@@ -20,16 +20,21 @@ READ_KEYS = ("topics", "cluster_id", TOPICS)
 RESOLUTION = "give this job another --name, or another checkpoint and sink in its file"
 
 
-def claim(checkpoint: Folder, identity: Mapping[str, Any]) -> None:
-    """Write this job into the checkpoint as its owner; refused when another job has read with it.
+def claim(checkpoint: Folder, identity: Mapping[str, Any], done: int = -1) -> None:
+    """Write this job into the checkpoint as its owner; refused when another job has read with it, or it is damaged.
 
-    `identity` is empty without kcluster: then nothing is checked. For folders of its own machine kcluster has checked
-    the same before.
+    `identity` is empty without kcluster: then no owner is checked. For folders of its own machine kcluster has checked
+    the same before. `done` is the newest batch with output: what a power cut left of later ones is removed.
     """
-    if not identity:
-        return
+    if identity:
+        _claim(checkpoint, identity)
+    batch_offsets.drop_empty(checkpoint, done)
+    batch_offsets.last_planned(checkpoint)
+
+
+def _claim(checkpoint: Folder, identity: Mapping[str, Any]) -> None:
     owner = checkpoint.load(FILE)
-    if batch_offsets.last_planned(checkpoint) >= 0:
+    if checkpoint.files("offsets"):
         _require_same_job(
             checkpoint, owner or identity, identity
         )  # older versions wrote no owner on other file systems

@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from spark_jobs.runtime import durable
+
 ROTATE_AT = 16 << 20
 """Bytes of progress.jsonl after which it is rotated: days of batches."""
 
@@ -38,9 +40,8 @@ class JobDir:
 
     def write_state(self, state: str, **more: Any) -> None:
         """Write state.json atomically, with the facts added so far."""
-        fresh = self.folder / "state.json.new"
-        fresh.write_text(json.dumps({"state": state, "at": time.time(), **self._facts, **more}))
-        fresh.replace(self.folder / "state.json")
+        content = {"state": state, "at": time.time(), **self._facts, **more}
+        durable.write(self.folder / "state.json", json.dumps(content))
 
     def write_end(self, state: str, **more: Any) -> None:
         """Write the final state and remove the request to stop: it was for this run."""

@@ -98,7 +98,7 @@ class SmallDisk:
 
     def attach(self, host: int) -> None:
         """Show it to a running host; `host` is its first process."""
-        device = os.stat(self.mount_point).st_dev
+        device = self._device
         node = f"/dev/lab{os.minor(device)}"
         script = 'mkdir -p "$4" && mknod "$1" b "$2" "$3" && mount "$1" "$4"; code=$?; rm "$1"; exit $code'
         numbers = (str(os.major(device)), str(os.minor(device)))
@@ -117,6 +117,21 @@ class SmallDisk:
     def free(self) -> None:
         """Give the room back."""
         (self.mount_point / "filler").unlink(missing_ok=True)
+
+    def lose_unsynced(self) -> None:
+        """Cut its power and mount it again, without what was not written to it; waits for those who have it open."""
+        kept = self.file.with_suffix(".kept")
+        written = Path(f"/sys/dev/block/{os.major(self._device)}:{os.minor(self._device)}/stat")
+        before = ""
+        while before != (before := written.read_text()):  # again when something was written meanwhile
+            run("cp", "--sparse=always", self.file, kept)
+        wait_until(partial(attempt, "umount", self.mount_point), 10, f"{self.mount_point} unmounted")
+        kept.replace(self.file)
+        self.mount()
+
+    @property
+    def _device(self) -> int:
+        return os.stat(self.mount_point).st_dev
 
     def discard(self) -> None:
         """Take it away from the machine."""

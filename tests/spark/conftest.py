@@ -18,6 +18,7 @@ import pytest
 from kcluster.clients.spark import connector, driver_class_archive, runtime, submit_command
 from tests import progress
 from tests.fetched import EVERY
+from tests.lab.disk import SmallDisk
 from tests.loopback import own_loopback
 
 if TYPE_CHECKING:
@@ -145,6 +146,22 @@ class Job:
     def progress(self) -> list[dict[str, Any]]:
         """What it said of its batches."""
         return progress.batches(self.folder)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """A disk of its own, whose power can be cut."""
+    made = SmallDisk.at(tmp_path, "own")
+    made.create(256)
+    yield made
+    made.discard()
+
+
+def cut_power(disk: SmallDisk) -> None:
+    """Cut the power of a disk at the worst moment: all names are written, for another file's sake, and no content."""
+    with (disk.mount_point / "another").open("w") as file:
+        os.fsync(file.fileno())
+    disk.lose_unsynced()
 
 
 @pytest.fixture(scope="session")

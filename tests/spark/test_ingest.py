@@ -16,6 +16,8 @@ from spark_jobs.ingest import batch_journal, job, sinks
 from spark_jobs.records import transform
 from spark_jobs.runtime.error_causes import RefusedJobError
 from spark_jobs.runtime.folder import Folder
+from tests.lab.disk import SmallDisk
+from tests.spark.conftest import cut_power
 from tests.spark.feeding import POISON
 
 if TYPE_CHECKING:
@@ -84,18 +86,19 @@ def begun(place: Path, end: int) -> None:
     (place / "offsets" / "0").write_text(f'v1\n{{}}\n{{"t":{{"0":{end}}}}}')
 
 
+@pytest.mark.parametrize("ending", ["killed", "power cut"])
 @pytest.mark.parametrize("format", ["parquet", "delta", "iceberg"])
 def test_a_batch_cut_off_at_any_step_is_finished_by_the_next_run(
-    spark: SparkSession, tmp_path: Path, format: str
+    spark: SparkSession, disk: SmallDisk, format: str, ending: str
 ) -> None:
     values = [b'{"n":%d}' % number for number in range(30)]
     values[10:13] = POISON
-    frame, begun_at = records(spark, values), tmp_path / "checkpoint"
-    begun(begun_at, len(values))
-    checkpoint, told = Folder(spark, str(begun_at)), settings.read({**FILE, "sink": {"format": format}})[0]
+    frame, told = records(spark, values), settings.read({**FILE, "sink": {"format": format}})[0]
     columns = transform.rows(transform.with_reasons(frame, told)).schema
     for steps in count():
-        table, box = str(tmp_path / f"table-{steps}"), Box()
+        own = disk.mount_point / str(steps)
+        begun(own / "checkpoint", len(values))
+        checkpoint, table, box = Folder(spark, str(own / "checkpoint")), str(own / "table"), Box()
         mortal = Mortal(spark, table)
         mortal.steps = steps
         first, second = (sinks.make_sink(spark, told.sink, folder) for folder in (mortal, Folder(spark, table)))
@@ -105,6 +108,8 @@ def test_a_batch_cut_off_at_any_step_is_finished_by_the_next_run(
             cut = False
         except Cut:
             cut = True
+        if ending == "power cut":
+            cut_power(disk)
         job.ingest_batch(frame, 0, told, second, checkpoint, box)  # type: ignore[arg-type]
         found = sorted(row["n"] for row in spark.read.format(format).load(table).collect())
         assert found == [*range(10), *range(13, 30)], f"after {steps} steps"

@@ -144,6 +144,27 @@ def test_causes_are_one_line_with_advice() -> None:
     assert known_cause(f"[FOREACH] Return Message: {python}\nat z")[0] == "why"
 
 
+def test_what_a_power_cut_left_empty_is_planned_again_and_what_output_depends_on_is_kept(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    files = ("metadata", "sources/0/0", "offsets/0", "commits/0")
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+
+    def left(done: int, **written: str) -> list[str]:
+        for name in files:
+            (tmp_path / name).write_text(written.get(name.partition("/")[0], ""))
+        checkpoint_owner.claim(Folder(spark, str(tmp_path)), {}, done)
+        return [name for name in files if (tmp_path / name).exists()]
+
+    offsets = 'v1\n{}\n{"t":{"0":5}}'
+    assert left(-1) == []
+    assert left(-1, metadata='{"id":"c"}', sources="v1\n{}") == ["metadata", "sources/0/0"]
+    assert left(0, metadata='{"id":"c"}', sources="v1\n{}", offsets=offsets) == list(files[:3])
+    with pytest.raises(RefusedJobError, match=r"the checkpoint is damaged: .*offsets/0 cannot be read"):
+        left(0)
+
+
 def test_a_file_that_is_damaged_below_its_checksum_is_named(spark: SparkSession, tmp_path: Path) -> None:
     Folder(spark, str(tmp_path / "checkpoint")).save("metadata", {"id": "one"})
     (tmp_path / "checkpoint" / "metadata").write_text('{"id": "two"}')

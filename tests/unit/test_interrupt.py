@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from kcluster import interrupt
 from kcluster.interrupt import Interrupt
 
 
@@ -42,3 +43,24 @@ def test_input_that_is_there_is_seen() -> None:
         assert interrupt.readable(source, 0)
     os.close(source)
     os.close(talk)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_becomes_an_interrupt_and_the_old_handler_comes_back(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt), interrupt.raised(signal.SIGTERM, signal.SIGHUP):
+        os.kill(os.getpid(), number)
+    assert signal.getsignal(number) is before
+
+
+def test_ctrl_c_in_a_finalizer_is_raised_after_it() -> None:
+    class Finalized:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def finalize() -> None:
+        Finalized()
+        threading.Event().wait(10)
+
+    with interrupt.raised(), pytest.raises(KeyboardInterrupt):
+        finalize()

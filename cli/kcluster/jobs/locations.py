@@ -196,11 +196,11 @@ def _text(value: Any) -> str:
 
 
 def _require_readable(folder: Path) -> None:
-    """Refuse a checkpoint whose newest files are damaged."""
-    if (folder / "metadata").exists():
+    """Refuse a checkpoint whose newest files are damaged; the driver removes those that a power cut left empty."""
+    if (folder / "metadata").exists() and (folder / "metadata").stat().st_size:
         _require_json(folder, folder / "metadata")
     for part in ("offsets", "commits"):
-        numbered = [file for file in folder.glob(f"{part}/*") if file.name.isdigit()]
+        numbered = [file for file in folder.glob(f"{part}/*") if file.name.isdigit() and file.stat().st_size]
         if numbered:
             _require_json(folder, max(numbered, key=lambda file: int(file.name)))
 

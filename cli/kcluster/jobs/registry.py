@@ -240,6 +240,8 @@ def save_json(file: Path, content: Mapping[str, Any], *, mode: int = 0o600) -> N
     fresh = file.with_name(f"{file.name}.new")
     with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as out:
         json.dump(content, out, indent=1)
+        out.flush()
+        os.fsync(out.fileno())  # a power cut must not leave it empty
     fresh.replace(file)
 
 

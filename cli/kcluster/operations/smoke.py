@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import secrets
+import signal
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+<<<<<<< HEAD
 from kcluster.errors import KclusterError
+=======
+from kcluster import interrupt
+>>>>>>> jobs
 from kcluster.results import Progress, counted
 from kcluster.smoke import evidence, min_insync
 from kcluster.smoke.evidence import Evidence
 from kcluster.smoke.group_failover import FailoverGroup
 from kcluster.smoke.replica_reads import judge_replicas, read_replicas
 from kcluster.smoke.result import SmokeResult
-from kcluster.smoke.temporary_topic import interrupted_by_signals, topic_led_by_each_broker
+from kcluster.smoke.temporary_topic import topic_led_by_each_broker
 from kcluster.smoke.traffic import Load, WritePath, read, write
 
 if TYPE_CHECKING:
@@ -58,7 +63,8 @@ def smoke(
     temporary = topic_led_by_each_broker(
         kafka, topic, sorted(alive), keep=keep, within=timeout * 0.35, progress=progress
     )
-    with interrupted_by_signals(), temporary as leaders:
+    # However it ends, the topic is deleted.
+    with interrupt.raised(signal.SIGTERM, signal.SIGHUP), temporary as leaders:
         load = Load(topic, topic.removeprefix(PREFIX), leaders, messages)
         gathered = _gather(kafka, load, paths, started, timeout, progress, before_read)
         progress("reading each replica")

@@ -53,6 +53,10 @@ class Sink(ABC):
         """Write the rows of a batch unless the table has them already."""
 
     @abstractmethod
+    def sync(self, since: float) -> None:
+        """Let what was written for a batch, since a time, outlive a power cut."""
+
+    @abstractmethod
     def publish(self, batch: dict[str, Any]) -> None:
         """Make a journaled batch visible to readers; no effect when it is."""
 

@@ -50,6 +50,10 @@ class TransactionalSink(Sink):
             )
         return CommittedBatch(mark.rows, [])
 
+    def sync(self, since: float) -> None:
+        """Data and metadata of commits since then; a power cut before it, but after the commit, damages the table."""
+        self.folder.sync("", since)
+
     def publish(self, batch: dict[str, Any]) -> None:
         """No effect: a commit is visible at once."""
 

@@ -43,10 +43,15 @@ class ParquetTable(Sink):
         files = [[name, _target(name.removeprefix(f"{staging}/"), number, part)] for part, name in enumerate(staged)]
         return CommittedBatch(self._count(staged), files)
 
+    def sync(self, since: float) -> None:
+        """The staged files."""
+        self.folder.sync(STAGED)
+
     def publish(self, batch: dict[str, Any]) -> None:
         """Move the files into place; files that were moved before stay."""
         for name, target in batch["files"]:
             self.folder.move(name, target)
+        self.folder.sync_names(target for _, target in batch["files"])
 
     def rows(self) -> DataFrame | None:
         """The rows of all files in place."""

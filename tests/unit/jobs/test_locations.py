@@ -112,6 +112,14 @@ def test_a_damaged_checkpoint_is_refused_and_the_file_named(tmp_path: Path, brok
     assert problem.details == str(folder / broken)
 
 
+@pytest.mark.parametrize("empty", ["offsets/7", "commits/12", "metadata"])
+def test_what_a_power_cut_left_empty_is_left_to_the_driver(tmp_path: Path, empty: str) -> None:
+    folder = begun(tmp_path / "c")
+    (folder / "commits").mkdir()
+    (folder / empty).write_text("")
+    locations.require_owner(str(folder), MINE)
+
+
 def test_a_sound_checkpoint_is_not_refused(tmp_path: Path) -> None:
     folder = begun(tmp_path / "c")
     (folder / "metadata").write_text('{"id": "x"}')

@@ -6,9 +6,10 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kcluster import interrupt
 from kcluster.errors import KclusterError, RefusedError, UnreachableError, UsageError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _SAID_IN = "the file after --client-config, or kafka_client_properties of the in
 _CREDENTIALS = f"correct user, password or sasl.mechanism in {_SAID_IN}"
 _CERTIFICATES = f"correct security.protocol or the certificates (ssl.truststore.location, ...) in {_SAID_IN}"
 _ALL_DOWN = "_ALL_BROKERS_DOWN"
+_RUN_CALLBACKS = ("poll", "consume", "flush", "commit", "committed", "unsubscribe", "close")
 _WHEN = re.compile(r" \(after \d+ms in state .*\)$")
 """Makes each line of librdkafka another one, though it says the same."""
 
@@ -80,8 +82,9 @@ class Kafka:
         """A client; librdkafka refuses a property it does not know or whose value does not fit."""
         from confluent_kafka import KafkaException
 
+        interruptible: Callable[[dict[str, Any]], T] = _interruptible(kind)
         try:
-            return kind(settings)
+            return interrupt.uninterrupted(lambda: interruptible(settings))
         except KafkaException as problem:
             raise UsageError(
                 f"the client configuration is refused: {problem.args[0].str()}",
@@ -161,3 +164,14 @@ class Kafka:
             details=details or str(problem),
             resolution="check the address, and that the cluster runs: kcluster status",
         )
+
+
+@cache
+def _interruptible(kind: Any) -> Any:
+    """A kind of client in whose callbacks Ctrl-C raises nothing: librdkafka would lose it, and return no result."""
+
+    def method(name: str) -> Callable[..., Any]:
+        original = getattr(kind, name)
+        return lambda *arguments, **named: interrupt.uninterrupted(original, *arguments, **named)
+
+    return type(kind.__name__, (kind,), {name: method(name) for name in _RUN_CALLBACKS if hasattr(kind, name)})

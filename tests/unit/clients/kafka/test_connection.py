@@ -1,12 +1,16 @@
 """What Kafka's errors become, and how fast a dead address is noticed."""
 
+import os
+import signal
 import socket
 import time
 from concurrent.futures import Future
+from functools import partial
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from kcluster import interrupt
 from kcluster.clients.kafka import ANSWER_WITHIN, Kafka
 from kcluster.errors import RefusedError, UnreachableError
 
@@ -88,3 +92,32 @@ def test_asking_again_ends_with_the_first_answer_or_with_the_time():
 def test_further_properties_win_over_our_own():
     settings = Kafka("h:1", {"client.id": "me", "security.protocol": "SSL"}).settings(linger=5)
     assert (settings["client.id"], settings["security.protocol"], settings["linger"]) == ("me", "SSL", 5)
+
+
+@pytest.mark.parametrize(
+    "calling",
+    [
+        lambda kafka: partial(kafka.admin.poll, 0.1),
+        lambda kafka: partial(kafka.producer().poll, 0.1),
+        lambda kafka: partial(kafka.producer().flush, 0.1),
+        lambda kafka: partial(kafka.consumer(**{"group.id": "g"}).poll, 0.1),
+        lambda kafka: partial(kafka.consumer(**{"group.id": "g"}).consume, 10, 0.1),
+    ],
+)
+def test_ctrl_c_in_a_callback_of_librdkafka_is_an_interrupt(calling):
+    kafka, hit = Kafka("127.0.0.1:1"), []
+
+    def fault(_):
+        if not hit:
+            hit.append(os.kill(os.getpid(), signal.SIGINT))
+
+    kafka._note_fault = fault
+    call, until = calling(kafka), time.monotonic() + 10
+
+    def repeat():
+        while time.monotonic() < until:
+            call()
+
+    with interrupt.raised(), pytest.raises(KeyboardInterrupt):
+        repeat()
+    assert hit
