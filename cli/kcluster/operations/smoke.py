@@ -10,11 +10,8 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-<<<<<<< HEAD
-from kcluster.errors import KclusterError
-=======
 from kcluster import interrupt
->>>>>>> jobs
+from kcluster.errors import KclusterError
 from kcluster.results import Progress, counted
 from kcluster.smoke import evidence, min_insync
 from kcluster.smoke.evidence import Evidence
