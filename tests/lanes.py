@@ -25,7 +25,9 @@ LANES: Mapping[str, str] = {
 ON_THE_NET = ("tests/integration/test_release.py", "tests/integration/test_wheel.py")
 """What starts no cluster and may have to fetch."""
 
-EACH_FOR_ITSELF = tuple(f"tests/hosts/test_{name}.py" for name in ("faults", "molecule", "plan", "restart", "shapes"))
+EACH_FOR_ITSELF = tuple(
+    f"tests/hosts/test_{name}.py" for name in ("faults", "gates", "molecule", "plan", "restart", "shapes")
+)
 """Where each test has hosts of its own."""
 
 LIVE, SPARK, KILLED = "the live cluster", "Spark and a KRaft cluster", "killed jobs and a KRaft cluster"

@@ -9,7 +9,13 @@ import subprocess
 import sys
 from typing import Any
 
-from ansible_collections.kcluster.kafka.plugins.module_utils import disk_identity, host_preparation, java, sockets
+from ansible_collections.kcluster.kafka.plugins.module_utils import (
+    disk_identity,
+    host_preparation,
+    java,
+    recovery,
+    sockets,
+)
 from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError
 from ansible_collections.kcluster.kafka.plugins.module_utils.files import attributes, listed, pairs, read
 from ansible_collections.kcluster.kafka.plugins.module_utils.mounts import mount_of
@@ -43,7 +49,12 @@ def observe(question: dict[str, Any]) -> dict[str, Any]:
 def processes(question: dict[str, Any]) -> None:
     """Print only what the processes of the nodes were started with: for gates, which ask often."""
     units = unit_states([node["unit"] for node in question["nodes"]])
-    print(json.dumps({node["name"]: observe_process(node, units[node["unit"]]) for node in question["nodes"]}))
+    found = {node["name"]: observe_process(node, units[node["unit"]]) for node in question["nodes"]}
+    for node in question["nodes"]:
+        unit = units[node["unit"]]
+        if unit["pid"] and not any(address.endswith(f":{node['port']}") for address in unit["listening"]):
+            found[node["name"]]["recovery"] = recovery.recovery(unit["pid"], node["log"])
+    print(json.dumps(found))
 
 
 def preparation(wanted: dict[str, Any]) -> dict[str, Any]:

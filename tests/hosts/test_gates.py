@@ -22,6 +22,13 @@ until ! flock -n $lock true; do :; done
 echo '{"user": "night", "machine": "watch", "pid": 7, "words": ["kcluster"]}' >$lock
 """
 """What a run on another machine does with a lock whose owner was silent for too long."""
+FROZEN_AT_START = """
+systemctl restart kafka
+pid=$(systemctl show kafka --property MainPID --value)
+until grep -qs java /proc/$pid/comm; do :; done
+kill -STOP $pid
+echo $pid
+"""
 SILENT_FOR_3_S = """
 ss -tniH state established dst 10.77.0.11:9092 | grep -o 'lastrcv:[0-9]*' | cut -d: -f2 | sort -n | head -n 1 |
     awk '{print ($1 > 3500) ? "yes" : "no"}'
@@ -46,14 +53,24 @@ runpy.run_module("kcluster", run_name="__main__")
 STARTED = "systemctl show kafka --property ActiveEnterTimestampMonotonic --value"
 
 
-def test_a_broker_is_asked_where_it_was_started_when_the_inventory_moves_its_port(running: NewFleet) -> None:
-    trio = running(3, TRIO_ZK)
-    trio.run("topic", "create", "safe", "-p", "3", "-r", "3", "-c", "min.insync.replicas=2", "-b", trio.bootstrap)
+def test_who_is_down_cut_off_or_starting_closes_the_gate_wherever_the_inventory_moves(running: NewFleet) -> None:
+    trio = with_a_safe_topic(running)
     with_a_broker_down_no_other_may_stop(trio)
     a_follower_that_is_cut_off_does_not_count_though_the_isr_lists_it(trio)
+    a_broker_that_starts_is_waited_for_and_not_restarted(trio)
+
+
+def test_what_was_agreed_to_is_done_with_the_lock_held_and_nothing_else(running: NewFleet) -> None:
+    trio = with_a_safe_topic(running)
     a_run_that_slept_while_another_took_the_lock_stops_nothing(trio)
     what_was_agreed_is_what_is_done(trio)
     the_port_moves_under_load(trio)
+
+
+def with_a_safe_topic(running: NewFleet) -> Fleet:
+    trio = running(3, TRIO_ZK)
+    trio.run("topic", "create", "safe", "-p", "3", "-r", "3", "-c", "min.insync.replicas=2", "-b", trio.bootstrap)
+    return trio
 
 
 def with_a_broker_down_no_other_may_stop(trio: Fleet) -> None:
@@ -81,6 +98,18 @@ def a_follower_that_is_cut_off_does_not_count_though_the_isr_lists_it(trio: Flee
     for other in (h1, h2):
         faults.heal(h3, other)
     trio.python(WAIT_IN_SYNC, trio.bootstrap)
+
+
+def a_broker_that_starts_is_waited_for_and_not_restarted(trio: Fleet) -> None:
+    """Its unit is active and its port is not open yet: as while it recovers its logs, for as long as that takes."""
+    pid = trio.lab.ssh("h3", FROZEN_AT_START).strip()
+    for node, why in (("broker-3", "broker-3 is starting"), ("broker-1", "broker-3 does not answer (it is starting")):
+        done = trio.run("restart", node, "-i", str(trio.inventory), "--yes", "--gate-timeout", "2", check=False)
+        assert (done.returncode, why in done.stderr) == (4, True), done.stderr
+    assert trio.lab.ssh("h3", "systemctl show kafka --property MainPID --value").strip() == pid
+    trio.lab.ssh("h3", f"kill -CONT {pid}")
+    trio.python(WAIT_IN_SYNC, trio.bootstrap)
+    assert trio.lab.ssh("h3", "systemctl show kafka --property MainPID --value").strip() == pid
 
 
 def a_run_that_slept_while_another_took_the_lock_stops_nothing(trio: Fleet) -> None:

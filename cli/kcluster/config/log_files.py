@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kcluster.model.node import Kind
+from kcluster.model.node import Kind, Node
 
 
 @dataclass(frozen=True)
@@ -84,3 +84,8 @@ _OF_KINDS = {
 def of(kind: Kind) -> Logs:
     """The log files and loggers of one kind of node."""
     return _OF_KINDS[kind]
+
+
+def main_file(node: Node) -> str:
+    """The path of a node's main log file on its host."""
+    return f"{node.places.log_dir}/{of(node.kind).files[0].file}"

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kcluster.clients import host_scripts
-from kcluster.config import file_paths
+from kcluster.config import file_paths, log_files
 from kcluster.errors import KclusterError
 from kcluster.facts.started import as_started
 from kcluster.model.endpoints import port_of
-from kcluster.model.running import ProcessState
+from kcluster.model.running import ProcessState, Recovery
 from kcluster.plan import file_diff
 from kcluster.render import Role
 
@@ -32,13 +32,16 @@ def observed(running: Running, nodes: Iterable[Node], hosts: Connections) -> Run
     answers = _ask(by_host, hosts)
     processes: dict[str, ProcessState] = {}
     started: dict[str, Node] = {}
+    recoveries: dict[str, Recovery] = {}
     for host, of_host in by_host.items():
         for node in of_host:
             facts = answers[host].get(node.name)
             if facts and (text := facts["started_with"].get(_config(node))):
                 started[node.name] = as_started(node, file_diff.settings(Role.CONFIG, text))
+            if facts and "recovery" in facts:
+                recoveries[node.name] = Recovery(**facts["recovery"])
             processes[node.name] = _process(facts, port_of(started.get(node.name, node)))
-    return running.observed(processes, started)
+    return running.observed(processes, started, recoveries)
 
 
 def _process(facts: Mapping[str, Any] | None, port: int) -> ProcessState:
@@ -65,8 +68,17 @@ def _facts(answer: CommandResult | KclusterError) -> Mapping[str, Any]:
 
 
 def _program(nodes: Iterable[Node]) -> str:
-    asked = [{"name": node.name, "unit": file_paths.UNITS[node.kind], "files": [_config(node)]} for node in nodes]
-    return host_scripts.program("observe_host", {"nodes": asked}, function="processes")
+    return host_scripts.program("observe_host", {"nodes": list(map(_asked, nodes))}, function="processes")
+
+
+def _asked(node: Node) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "unit": file_paths.UNITS[node.kind],
+        "files": [_config(node)],
+        "port": port_of(node),
+        "log": log_files.main_file(node),
+    }
 
 
 def _config(node: Node) -> str:

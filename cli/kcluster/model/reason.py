@@ -21,6 +21,8 @@ class Reason:
     """What to do where waiting does not help."""
     listing: str = ""
     """The command that shows all of the partitions."""
+    progress: str = ""
+    """Changes as long as what is waited for gets on: the patience begins anew with each change."""
 
     def __str__(self) -> str:
         """One line, with the first partitions."""

@@ -28,6 +28,16 @@ class ProcessState(StrEnum):
 
 
 @dataclass(frozen=True)
+class Recovery:
+    """How far a process has come that does not listen yet."""
+
+    text: str
+    """For people: "4 of 12 partitions of /var/lib/kafka are loaded"; empty where its log does not say."""
+    mark: str
+    """Changes as long as it gets on."""
+
+
+@dataclass(frozen=True)
 class Running:
     """What was observed of the nodes of a cluster; of a node that was not observed, what the inventory says."""
 
@@ -35,6 +45,8 @@ class Running:
     """Each node with the endpoints of its process; without a process, with those of the inventory."""
     processes: Mapping[str, ProcessState] = field(default_factory=dict)
     """By the name of the node."""
+    recoveries: Mapping[str, Recovery] = field(default_factory=dict)
+    """Of the nodes that do not listen yet, as far as they could be observed; by name."""
 
     def process(self, node: Node) -> ProcessState:
         """What was observed of a node's process."""
@@ -48,8 +60,13 @@ class Running:
         """The node with the endpoints of its process."""
         return next((each for each in self.cluster.every_node if each.name == node.name), node)
 
-    def observed(self, processes: Mapping[str, ProcessState], started: Mapping[str, Node]) -> Running:
-        """The same with newer observations: processes, and nodes as these were started."""
+    def observed(
+        self,
+        processes: Mapping[str, ProcessState],
+        started: Mapping[str, Node],
+        recoveries: Mapping[str, Recovery] = {},
+    ) -> Running:
+        """The same with newer observations: processes, nodes as these were started, and those that recover."""
 
         def newest(node: N) -> N:
             found = started.get(node.name)
@@ -61,4 +78,5 @@ class Running:
         else:
             metadata = replace(metadata, controllers=tuple(map(newest, metadata.controllers)))
         cluster = replace(self.cluster, metadata=metadata, brokers=tuple(map(newest, self.cluster.brokers)))
-        return Running(cluster, {**self.processes, **processes})
+        others = {name: found for name, found in self.recoveries.items() if name not in processes}
+        return Running(cluster, {**self.processes, **processes}, {**others, **recoveries})

@@ -119,7 +119,7 @@ class Diagnosis:
         """What to do."""
         if self.cause:
             return self.cause[0].host_fix
-        return f"read its log: kcluster logs -i INV {self.node.name} (on the host: {log_file(self.node)})"
+        return f"read its log: kcluster logs -i INV {self.node.name} (on the host: {log_files.main_file(self.node)})"
 
 
 def units(nodes: Iterable[Node], hosts: Connections) -> dict[str, UnitState]:
@@ -206,18 +206,13 @@ def unit_of(node: Node) -> str:
     return UNITS[node.kind]
 
 
-def log_file(node: Node) -> str:
-    """The node's main log file on its host."""
-    return f"{node.places.log_dir}/{log_files.of(node.kind).files[0].file}"
-
-
 def _show(names: Iterable[str]) -> str:
     return shlex.join(["systemctl", "show", "--property", ",".join(_PROPERTIES), *names])
 
 
 def _marks(nodes: Sequence[Node]) -> str:
     """The host's clock, and how long each node's log is."""
-    sizes = [f"stat -c %s {shlex.quote(log_file(node))} 2>/dev/null || echo 0" for node in nodes]
+    sizes = [f"stat -c %s {shlex.quote(log_files.main_file(node))} 2>/dev/null || echo 0" for node in nodes]
     return "\n".join(["date +%s", *sizes, ""])
 
 
@@ -235,7 +230,7 @@ def diagnosis_script(mark: StartMark) -> str:
         f"echo '{_SEPARATOR}'\n"
         f"journalctl --unit {unit_of(node)} --since @{mark.since} --output cat --quiet --no-pager --lines 200\n"
         f"echo '{_SEPARATOR}'\n"
-        f"log={shlex.quote(log_file(node))}\n"
+        f"log={shlex.quote(log_files.main_file(node))}\n"
         f"from={mark.log_size}\n"
         '[ "$(stat -c %s "$log" 2>/dev/null || echo 0)" -ge "$from" ] || from=0\n'
         f'tail -c "+$((from + 1))" "$log" 2>/dev/null | tail -n {_LOG_LINES}\n'

@@ -10,6 +10,7 @@ from kcluster.errors import KclusterError
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.reason import Reason
 from kcluster.results import few
+from kcluster.rollout.starting import StartingError
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka.topics import Partition, TopicState
@@ -72,7 +73,7 @@ def ensemble_without(
 def server_down(name: str, answer: Mapping[str, str] | KclusterError) -> Iterator[Reason]:
     """Why a ZooKeeper server does not serve; nothing when it does."""
     if isinstance(answer, KclusterError):
-        yield Reason(f"{name} does not serve ({answer.message})")
+        yield Reason(f"{name} does not serve ({answer.message})", progress=_progress(answer))
     elif answer.get("zk_server_state") not in ("leader", "follower", "standalone"):
         yield Reason(f"{name} does not serve ({answer.get('zk_server_state', 'unknown state')})")
 
@@ -124,7 +125,7 @@ def brokers_missing(stopping: Collection[int], views: Mapping[int, ClusterView |
     available = [view for view in views.values() if isinstance(view, ClusterView)]
     for number, view in remaining.items():
         if not isinstance(view, ClusterView):
-            yield Reason(f"broker-{number} does not answer ({view.message})")
+            yield Reason(f"broker-{number} does not answer ({view.message})", progress=_progress(view))
         elif unaware := [f"broker-{known.broker}" for known in available if number not in known.brokers]:
             yield Reason(f"broker-{number} is not registered according to {few(unaware)}")
     if not available:
@@ -215,7 +216,8 @@ def silent(silences: Mapping[tuple[int, int], float | None]) -> Iterator[Reason]
 def not_back(broker: int, own: ClusterView | KclusterError, others: Sequence[ClusterView]) -> Iterator[Reason]:
     """Why a broker is not yet back: it must answer, be registered, and lead or follow each of its partitions."""
     if isinstance(own, KclusterError):
-        yield Reason(f"broker-{broker} does not answer yet")
+        why = f" ({own.message})" if isinstance(own, StartingError) else ""
+        yield Reason(f"broker-{broker} does not answer yet{why}", progress=_progress(own))
         return
     if unaware := [f"broker-{view.broker}" for view in (own, *others) if broker not in view.brokers]:
         yield Reason(f"broker-{broker} is not registered yet according to {few(unaware)}")
@@ -240,6 +242,10 @@ def topics_on(views: Iterable[ClusterView], brokers: Collection[int]) -> list[To
             if any(set(part.replicas) & set(brokers) for part in topic.partitions)
         }.values()
     )
+
+
+def _progress(answer: KclusterError) -> str:
+    return answer.progress if isinstance(answer, StartingError) else ""
 
 
 def _left(replicas: Collection[int], stopping: Collection[int]) -> int:

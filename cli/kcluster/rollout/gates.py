@@ -23,6 +23,7 @@ from kcluster.model.running import ProcessState, Running
 from kcluster.model.spark_cluster import SparkDaemon
 from kcluster.rollout import gate_rules
 from kcluster.rollout.gate_rules import ClusterView
+from kcluster.rollout.starting import StartingError, StartWatch, starts
 from kcluster.rollout.waiting import attempt
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Gates:
     def __post_init__(self) -> None:
         """Nothing is observed yet."""
         self.running = Running(self.cluster)
+        self._starting = StartWatch()
 
     def observe(self, nodes: Iterable[Node]) -> None:
         """Look at the processes of these nodes: on their hosts, else whether their address takes connections."""
@@ -90,7 +92,7 @@ class Gates:
         """Why these nodes may not stop together now; empty when they may."""
         self.observe(nodes)
         in_use = [node for node in nodes if not self.running.dead(node)]
-        reasons: list[Reason] = []
+        reasons = list(self._starting.reasons(self.running, in_use))
         if metadata_nodes := _metadata_nodes(in_use):
             reasons += self._metadata_quorum_without(metadata_nodes)
         if brokers := {node.id for node in in_use if isinstance(node, Broker)}:
@@ -236,6 +238,7 @@ class Gates:
             self.observe(silent)
             moved = [node for node in silent if self._endpoint(node) != before[node.name]]
             answers |= zip((node.name for node in moved), ask(moved), strict=True) if moved else ()
+            answers |= {node.name: StartingError(self.running, node) for node in silent if starts(self.running, node)}
         return answers
 
     def _connects(self, node: Node) -> bool:

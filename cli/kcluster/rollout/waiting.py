@@ -23,12 +23,16 @@ _REASONS_PER_LINE = 3
 def wait(ask: Callable[[], Sequence[Reason]], progress: Progress, *, within: float, subject: str) -> tuple[Reason, ...]:
     """Block until `ask` gives no reasons or the time is over; the reasons that are left. Shows each new kind of reason.
 
-    An answer that is missing is a reason; other errors of `ask` are raised.
+    The time is over when nothing got on for `within` seconds. An answer that is missing is a reason; other errors of
+    `ask` are raised.
     """
     began = time.monotonic()
+    seen: set[str] = set()
     shown, shown_at = "", 0.0
     while reasons := _reasons(ask):
         now = time.monotonic()
+        if marks := {reason.progress for reason in reasons if reason.progress} - seen:
+            began, seen = now, seen | marks
         if now - began >= within:
             return tuple(reasons)
         text = _summary(reasons)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from kcluster.config import log_files
 from kcluster.errors import ApplyError
 from kcluster.model import failure_causes
 from kcluster.model.spark_cluster import SparkMaster, SparkWorker
@@ -104,4 +105,4 @@ def test_the_ports_and_the_log_of_a_spark_worker_are_its_own():
     sockets = 'LISTEN 0 5 0.0.0.0:8081 0.0.0.0:* users:(("tomcat",pid=9,fd=3))\n'
     found = diagnosis.diagnose(StartMark(worker), Hosts(console=f"{ADDRESS}\n", sockets=sockets))
     assert found.text == "a port it needs is in use (8081 is used by tomcat, pid 9)"
-    assert diagnosis.log_file(worker) == "/var/log/spark/spark-worker.log"
+    assert log_files.main_file(worker) == "/var/log/spark/spark-worker.log"
