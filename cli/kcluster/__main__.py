@@ -1,20 +1,30 @@
 """`python -m kcluster` and the `kcluster` command: what must be done before anything else is imported."""
 
-from __future__ import annotations
-
 import os
 import sys
 
-from kcluster import interrupt
+# `signal` takes milliseconds, as it imports enum; until the handler is set Ctrl-C is a traceback.
+from _signal import SIG_IGN, SIGINT, getsignal, signal  # type: ignore[import-not-found]
 
 
 def entry() -> None:
     """Run the command line of this process, and exit with its code."""
-    interrupt.end_at_once()
+    if getsignal(SIGINT) != SIG_IGN:  # as with `nohup`
+        signal(SIGINT, _end)
     _open_closed_streams()
-    from kcluster.app import main  # not before: it takes a tenth of a second, in which Ctrl-C may come
+    from kcluster.app import main
 
-    sys.exit(main())
+    code = main()
+    exec("")  # else `python -m` ends by SIGINT after a KeyboardInterrupt that came within an exec
+    sys.exit(code)
+
+
+def _end(*_: object) -> None:
+    """Ctrl-C while Python imports, and when the work is done: there is nothing that must be ended in order."""
+    try:
+        os.write(2, b"interrupted\n")
+    finally:
+        os._exit(128 + SIGINT)
 
 
 def _open_closed_streams() -> None:

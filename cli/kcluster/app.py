@@ -81,7 +81,7 @@ class LazyCommands(TyperGroup):
             # C code that is interrupted while it frees a client makes a SystemError of it.
             if not isinstance(problem, KeyboardInterrupt) and not isinstance(problem.__cause__, KeyboardInterrupt):
                 raise
-            show.progress(interrupt.LINE)
+            show.progress("interrupted")
             return ExitCode.INTERRUPTED
         except typer.TyperException as problem:
             if getattr(problem, "ctx", ctx) is None:

@@ -1,4 +1,4 @@
-"""Ctrl-C: one line and exit code 130 at any moment; for some work a flag, so that it ends between two steps."""
+"""Ctrl-C as an exception that is never lost; for some work as a flag, so that it ends between two steps."""
 
 from __future__ import annotations
 
@@ -7,26 +7,16 @@ import select
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-LINE = "interrupted"
-"""What is said of a command that Ctrl-C ended."""
-
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_DEAF = ("<frozen importlib._bootstrap>", "<string>")
-"""Files of code in which Python loses an interrupt: callbacks of imports, and `exec`, which changes the exit code."""
+_IMPORTS = "<frozen importlib._bootstrap>"
 _AGAIN_IN = 0.01
 """Seconds until an interrupt that would have been lost is tried again."""
-
-
-def end_at_once() -> None:
-    """Let Ctrl-C end this process with one line: nothing was begun that must be ended in order."""
-    if not _ignored(signal.SIGINT):
-        signal.signal(signal.SIGINT, _end)
 
 
 @contextmanager
@@ -94,12 +84,6 @@ def _ignored(number: signal.Signals) -> bool:
     return signal.getsignal(number) is signal.SIG_IGN
 
 
-def _end(number: int, frame: FrameType | None) -> None:
-    with suppress(OSError):
-        os.write(2, f"{LINE}\n".encode())
-    os._exit(128 + signal.SIGINT)
-
-
 def _again(_: int, frame: FrameType | None) -> None:
     """Do what Ctrl-C does by now: the block in which it came may be over."""
     handler = signal.getsignal(signal.SIGINT)
@@ -107,10 +91,10 @@ def _again(_: int, frame: FrameType | None) -> None:
 
 
 def _is_lost_in(frame: FrameType | None) -> bool:
-    """Whether an exception raised here is lost: in a finalizer, in what `uninterrupted` runs, in Python's own code."""
+    """Whether an exception raised here is lost: in a finalizer, in what `uninterrupted` runs, in Python's imports."""
     innermost = frame
     while frame:
         if frame.f_code.co_name == "__del__" or (frame.f_code is uninterrupted.__code__ and frame is not innermost):
             return True
         frame = frame.f_back
-    return bool(innermost and innermost.f_code.co_filename in _DEAF)
+    return bool(innermost and innermost.f_code.co_filename == _IMPORTS)

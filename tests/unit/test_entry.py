@@ -31,7 +31,7 @@ def telling(*words: str, entry: Sequence[str] = MODULE) -> Iterator[subprocess.P
     """A command that tells what it imports, from when the package's own code runs: before, Python alone is at work."""
     options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with child([*entry, *words], env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}, **options) as running:
-        while not (line := running.stderr.readline()).endswith(" kcluster.interrupt\n"):
+        while not (line := running.stderr.readline()).endswith(" kcluster\n"):
             assert line, "it ended before"
         yield running
 
@@ -53,6 +53,23 @@ def test_ctrl_c_ends_with_one_line_at_any_moment() -> None:
                 for _ in range(moment):
                     running.stderr.readline()
                 assert interrupted(running) == (ExitCode.INTERRUPTED, "", ["interrupted"]), moment
+
+
+INTERRUPTED_EXEC = """
+import kcluster.__main__, kcluster.app
+def main():
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        return 130
+kcluster.app.main = main
+kcluster.__main__.entry()
+"""
+
+
+def test_ctrl_c_within_an_exec_does_not_change_the_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(INTERRUPTED_EXEC)
+    assert subprocess.run([sys.executable, "-m", "own"], cwd=tmp_path).returncode == ExitCode.INTERRUPTED
 
 
 def test_ctrl_c_is_ignored_where_the_process_was_started_to_ignore_it() -> None:
