@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import time
 
 from tests.hosts.fleet import TRIO_ZK, Fleet, NewFleet, served
 from tests.hosts.under_load import under_load
@@ -58,6 +59,7 @@ def test_who_is_down_cut_off_or_starting_closes_the_gate_wherever_the_inventory_
     with_a_broker_down_no_other_may_stop(trio)
     a_follower_that_is_cut_off_does_not_count_though_the_isr_lists_it(trio)
     a_broker_that_starts_is_waited_for_and_not_restarted(trio)
+    without_a_zookeeper_quorum_the_truth_is_told(trio)
 
 
 def test_what_was_agreed_to_is_done_with_the_lock_held_and_nothing_else(running: NewFleet) -> None:
@@ -98,6 +100,23 @@ def a_follower_that_is_cut_off_does_not_count_though_the_isr_lists_it(trio: Flee
     for other in (h1, h2):
         faults.heal(h3, other)
     trio.python(WAIT_IN_SYNC, trio.bootstrap)
+
+
+def without_a_zookeeper_quorum_the_truth_is_told(trio: Fleet) -> None:
+    """Brokers serve on, and whoever asks them for configuration waits for ZooKeeper."""
+    for host in ("h2", "h3"):
+        trio.lab.ssh(host, "systemctl stop zookeeper")
+    began = time.monotonic()
+    health = trio.run("health", "-i", str(trio.inventory), check=False)
+    assert health.returncode == 4
+    assert "quorum lost, brokers serve on and metadata cannot change" in " ".join(health.stdout.split())
+    assert "no broker answers" not in health.stdout
+    done = trio.run("restart", "broker-1", "-i", str(trio.inventory), "--yes", "--gate-timeout", "1", check=False)
+    assert (done.returncode, "the ZooKeeper quorum is lost" in done.stderr) == (4, True), done.stderr
+    assert time.monotonic() - began < 20, "each of the two waited for an answer of 10 s"
+    for host in ("h2", "h3"):
+        trio.lab.ssh(host, "systemctl start zookeeper")
+    served(trio)
 
 
 def a_broker_that_starts_is_waited_for_and_not_restarted(trio: Fleet) -> None:

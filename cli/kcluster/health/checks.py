@@ -40,7 +40,10 @@ def leader(facts: ClusterFacts) -> Check:
     seen = [
         f"{name}: {state.mode or state.problem}" for name, state in facts.servers.items() if state.mode != "follower"
     ]
-    return Check("zookeeper leader", False, f"expected one leader, observed {len(found)}: {few(seen)}", few(found))
+    lost = "quorum lost, brokers serve on and metadata cannot change; " if facts.zookeeper_lost else ""
+    return Check(
+        "zookeeper leader", False, f"{lost}expected one leader, observed {len(found)}: {few(seen)}", few(found)
+    )
 
 
 def followers(facts: ClusterFacts) -> Check:
@@ -137,6 +140,9 @@ def under_replicated(facts: ClusterFacts) -> Check:
 
 def under_min_isr(facts: ClusterFacts) -> Check:
     """Every partition takes writes with acks=all."""
+    if facts.zookeeper_lost:
+        unknown = "unknown: without a ZooKeeper quorum brokers do not tell min.insync.replicas"
+        return Check("under-min-ISR partitions", False, unknown)
     return _no_partition(
         "under-min-ISR partitions", "--under-min-isr", facts, lambda topic, part: topic.under_min_isr(part)
     )

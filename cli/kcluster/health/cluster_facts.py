@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -55,6 +55,8 @@ class ServerState:
     """Why it does not serve, or does not say how many are in sync."""
     silence: str = ""
     """Why it does not even answer."""
+    lost: bool = False
+    """Whether it runs and does not serve: its ensemble has no quorum."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,13 @@ class ClusterFacts:
         return {endpoint.node for endpoint, reason in (*self.nodes.items(), *self.advertised.items()) if not reason}
 
     @property
+    def zookeeper_lost(self) -> bool:
+        """Whether ZooKeeper has no quorum: brokers serve on, and read or change no configuration."""
+        return any(state.lost for state in self.servers.values()) and not any(
+            state.mode for state in self.servers.values()
+        )
+
+    @property
     def silent(self) -> bool:
         """Whether nothing at all answers."""
         return isinstance(self.registered, KclusterError) and not self.living
@@ -93,7 +102,7 @@ def gather(kafka: Kafka, cluster: Cluster | None) -> ClusterFacts:
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         registered = pool.submit(_attempt, lambda: _registered(kafka))
         asked = _of_model(pool, kafka, cluster) if cluster else _of_metadata(pool, kafka, registered.result())
-        topics = _attempt(lambda: _topics(kafka, asked.living))
+        topics = _attempt(lambda: _topics(kafka, asked))
         return replace(asked, registered=registered.result(), topics=topics)
 
 
@@ -225,7 +234,8 @@ def _server(endpoint: Endpoint) -> ServerState:
     if isinstance(told, UnreachableError):
         return ServerState("", silence=told.message, problem=told.message)
     if isinstance(told, KclusterError):
-        return ServerState(zookeeper.mode(endpoint.host, endpoint.port), problem=told.message)
+        lost = isinstance(told, zookeeper.NoQuorumError)
+        return ServerState(zookeeper.mode(endpoint.host, endpoint.port), problem=told.message, lost=lost)
     synced = told.get("zk_synced_followers")
     return ServerState(told.get("zk_server_state", ""), int(synced) if synced else None)
 
@@ -234,9 +244,12 @@ def _registered(kafka: Kafka) -> dict[int, str]:
     return {broker.id: f"{broker.host}:{broker.port}" for broker in kafka.metadata().brokers.values()}
 
 
-def _topics(kafka: Kafka, living: Collection[str]) -> tuple[TopicState, ...]:
+def _topics(kafka: Kafka, asked: ClusterFacts) -> tuple[TopicState, ...]:
     """Every topic; one that lives is asked for their configuration, for a dead controller would be waited for."""
     from kcluster.clients.kafka.topics import topics, with_config
 
-    broker = next((number for number in _registered(kafka) if f"broker-{number}" in living), None)
-    return tuple(with_config(kafka, list(topics(kafka).values()), broker=broker))
+    found = tuple(topics(kafka).values())
+    if asked.zookeeper_lost:
+        return found
+    broker = next((number for number in _registered(kafka) if f"broker-{number}" in asked.living), None)
+    return tuple(with_config(kafka, found, broker=broker))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from kcluster.clients.zookeeper import NoQuorumError
 from kcluster.errors import KclusterError
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.reason import Reason
@@ -85,6 +86,13 @@ def leaders(answers: Mapping[str, Mapping[str, str] | KclusterError]) -> list[st
         for name, answer in answers.items()
         if not isinstance(answer, KclusterError) and answer.get("zk_server_state") == "leader"
     ]
+
+
+def quorum_lost(answers: Mapping[str, Mapping[str, str] | KclusterError]) -> Iterator[Reason]:
+    """That ZooKeeper has no quorum, as a server says that runs and does not serve."""
+    serving = [name for name, answer in answers.items() if not isinstance(answer, KclusterError)]
+    if not serving and any(isinstance(answer, NoQuorumError) for answer in answers.values()):
+        yield Reason("the ZooKeeper quorum is lost: brokers serve on, metadata cannot change")
 
 
 def leader_time(state: QuorumState) -> int:

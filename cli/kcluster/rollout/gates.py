@@ -83,7 +83,8 @@ class Gates:
         """Why no waiting makes it safe that these nodes stop together; empty when it may become safe."""
         in_use = [node for node in nodes if not self.running.dead(node)]
         reasons = list(gate_rules.majority_lost(self.cluster.metadata, _metadata_nodes(in_use)))
-        if brokers := {node.id for node in in_use if isinstance(node, Broker)}:
+        brokers = {node.id for node in in_use if isinstance(node, Broker)}
+        if brokers and not self._quorum_lost():
             views = _available(self._broker_views().values())
             reasons += gate_rules.too_few_replicas(brokers, views, self._min_isr(views, brokers))
         return tuple(reasons)
@@ -97,7 +98,7 @@ class Gates:
             reasons += self._metadata_quorum_without(metadata_nodes)
         if brokers := {node.id for node in in_use if isinstance(node, Broker)}:
             reasons += [] if metadata_nodes else self._no_metadata_leader()
-            reasons += self._brokers_without(brokers)
+            reasons += self._quorum_lost() or self._brokers_without(brokers)
         return tuple(reasons)
 
     def after_start(self, node: Node) -> tuple[Reason, ...]:
@@ -173,6 +174,10 @@ class Gates:
         if isinstance(state, KclusterError):
             return [Reason(state.message)]
         return [] if state.leader >= 0 else [Reason("no controller leads")]
+
+    def _quorum_lost(self) -> list[Reason]:
+        """Why brokers would not tell min.insync.replicas: they read it from ZooKeeper, and wait for its quorum."""
+        return list(gate_rules.quorum_lost(self._zookeeper_monitors()))
 
     def _zookeeper_monitors(self) -> dict[str, Mapping[str, str] | KclusterError]:
         """What `mntr` of each ZooKeeper server says, by its name, or why there is no answer."""
