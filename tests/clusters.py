@@ -1,4 +1,4 @@
-"""Real clusters for tests: one of each kind for the whole session, and private ones."""
+"""Real clusters for tests: one of each kind for a group of tests, and private ones."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 
 from kcluster import local
 from tests.loopback import on_loopback
+from tests.shared import shared
 
 
 @dataclass(frozen=True)
@@ -59,18 +60,16 @@ def started(home: Path, name: str, *how: str) -> Iterator[Live]:
         cluster.run("down", "--name", name, "--delete-data", "--confirm", name, check=False)
 
 
-@pytest.fixture(scope="session")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """Three ZooKeeper servers and three brokers, shared by the session: use topic names of your own."""
-    with on_loopback(started(tmp_path_factory.mktemp("live"), "live")) as cluster:
-        yield cluster
+@pytest.fixture
+def live(tmp_path_factory: pytest.TempPathFactory) -> Live:
+    """Three ZooKeeper servers and three brokers, shared by a group of tests: use topic names of your own."""
+    return shared("live", lambda: on_loopback(started(tmp_path_factory.mktemp("live"), "live")))
 
 
-@pytest.fixture(scope="session")
-def kraft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """Three controllers and three brokers, shared by the session: use topic names of your own."""
-    with on_loopback(started(tmp_path_factory.mktemp("kraft"), "kraft", "--kraft")) as cluster:
-        yield cluster
+@pytest.fixture
+def kraft(tmp_path_factory: pytest.TempPathFactory) -> Live:
+    """Three controllers and three brokers, shared by a group of tests: use topic names of your own."""
+    return shared("kraft", lambda: on_loopback(started(tmp_path_factory.mktemp("kraft"), "kraft", "--kraft")))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import lanes
+from tests import lanes, shared
 from tests.children import take_signals
 from tests.clusters import kraft, live, own
 from tests.fetched import fetch_all
@@ -39,11 +39,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Clusters on this machine have a network for each worker; what they need from elsewhere is there before."""
+    shared.begin(lanes.group(item.nodeid))
     if not lanes.on_own_loopback(item):
         return (yield)
     fetch_all()
     with own_loopback():
         return (yield)
+
+
+def pytest_sessionfinish() -> None:
+    """Nothing that tests shared outlives them."""
+    shared.end()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:

@@ -15,6 +15,7 @@ from tests.hosts.spark import TRIO_SPARK, sparks
 from tests.lab import Image, own_lab
 from tests.lab.conftest import lab, lab_image, trio
 from tests.lab.lab import fresh_name
+from tests.shared import shared
 
 __all__ = ["TRIO_KRAFT", "TRIO_SPARK", "TRIO_ZK", "Fleet", "NewFleet", "lab", "lab_image", "sparks", "trio"]
 
@@ -44,8 +45,7 @@ def running(lab_image: Image, tmp_path: Path) -> Iterator[NewFleet]:
         yield lambda size, cluster: stack.enter_context(provisioned(size, cluster, lab_image, tmp_path))
 
 
-@pytest.fixture(scope="session")
-def living(lab_image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+@pytest.fixture
+def living(lab_image: Image, tmp_path_factory: pytest.TempPathFactory) -> Fleet:
     """Three hosts on which TRIO_ZK runs: each test leaves it healthy."""
-    with provisioned(3, TRIO_ZK, lab_image, tmp_path_factory.mktemp("living")) as fleet:
-        yield fleet
+    return shared("living", lambda: provisioned(3, TRIO_ZK, lab_image, tmp_path_factory.mktemp("living")))

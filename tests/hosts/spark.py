@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from tests.hosts.fleet import SMALL, Fleet
 from tests.hosts.provisioned import provisioned
 from tests.lab import Image
+from tests.shared import shared
 
 SECRET = "a secret of the lab"
 
@@ -36,11 +36,10 @@ TRIO_SPARK = (
 """Three hosts as TRIO_ZK has them, two Spark masters and two workers; who leads is decided anew after ten seconds."""
 
 
-@pytest.fixture(scope="session")
-def sparks(lab_image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+@pytest.fixture
+def sparks(lab_image: Image, tmp_path_factory: pytest.TempPathFactory) -> Fleet:
     """Three hosts on which TRIO_SPARK runs: each test leaves it healthy."""
-    with provisioned(3, TRIO_SPARK, lab_image, tmp_path_factory.mktemp("sparks")) as fleet:
-        yield fleet
+    return shared("sparks", lambda: provisioned(3, TRIO_SPARK, lab_image, tmp_path_factory.mktemp("sparks")))
 
 
 def lake(fleet: Fleet) -> Path:

@@ -8,12 +8,13 @@ import select
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
 
 from tests.children import child
+from tests.shared import shared
 
 READY = "the-shell-is-ready"
 SHELLS = {
@@ -59,9 +60,9 @@ def tab(shell, line, expected, cluster):
             os.close(theirs)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cluster(live):
-    live.run("topic", "create", "tabulated", "-p", "1", "-n", live.name)
+    shared("tabulated", lambda: nullcontext(live.run("topic", "create", "tabulated", "-p", "1", "-n", live.name)))
     return live
 
 
