@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from kcluster.model.broker import Broker
 
 
-SILENCE = 3.0
-"""Seconds after which a follower that fetches has received something: an answer takes 0.5 s where nothing is new."""
+SILENCE = 2.5
+"""Seconds without anything, beyond the time that a leader waits for news, after which a follower does not fetch."""
+_WAIT, _DEFAULT_WAIT_MS = "replica.fetch.wait.max.ms", 500
+"""How long a follower lets its leader wait when nothing is new."""
 
 
 def silences(
@@ -39,7 +41,15 @@ def silences(
         for leader in leaders:
             milliseconds = received.get(leader.name)
             found[follower.id, leader.id] = None if milliseconds is None else milliseconds / 1000
-    return {pair: since for pair, since in found.items() if pair in fetches and (since is None or since > SILENCE)}
+    longest = {follower.id: _longest(follower) for follower in followers}
+    return {
+        pair: since for pair, since in found.items() if pair in fetches and (since is None or since > longest[pair[0]])
+    }
+
+
+def _longest(follower: Broker) -> float:
+    """The longest silence in seconds of a follower that fetches."""
+    return SILENCE + float(follower.set_by_hand().get(_WAIT, _DEFAULT_WAIT_MS)) / 1000
 
 
 def _program(broker: Broker, peers: Sequence[Broker]) -> str:

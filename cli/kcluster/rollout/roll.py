@@ -81,12 +81,15 @@ class _Roll:
     remaining: list[Node]
     done: list[Step] = field(default_factory=list)
     restarting: str = ""
+    not_back: str = ""
+    """The node that ended the roll."""
 
     @property
     def state(self) -> str:
         """What was restarted and what was not, in one line; `kcluster history` has every step."""
         done = few(step.node for step in self.done) or "nothing"
         restarting = f"; being restarted: {self.restarting}" if self.restarting else ""
+        restarting += f"; restarted and not back: {self.not_back}" if self.not_back else ""
         remaining = few(node.name for node in self.remaining) or "nothing"
         return f"restarted: {done}{restarting}; not touched: {remaining}"
 
@@ -166,7 +169,7 @@ def _restart(run: _Roll, node: Node) -> None:
         take_again(run.lock, lost, run.progress)
         return  # and its turn comes again: the gate is asked with the lock held
     except KclusterError as problem:
-        run.restarting = ""
+        run.restarting, run.not_back = "", node.name
         _note(run, node, "failed")
         raise _failed(run, problem) from problem
     seconds = round(time.monotonic() - opened, 2)

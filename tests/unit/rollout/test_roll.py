@@ -136,6 +136,7 @@ def test_a_node_that_never_catches_up_ends_the_roll():
     with pytest.raises(ApplyError, match="broker-1 on h1 is not back after 0 s: behind: t-0") as stopped:
         rolled(OpenGates(late={"broker-1": [Reason("behind", ("t-0",))]}), hosts)
     assert "unit kafka on h1: active (running)" in stopped.value.details
+    assert "restarted and not back: broker-1; not touched: broker-" in stopped.value.details
 
 
 def test_an_interrupted_roll_lists_what_was_restarted():
