@@ -119,7 +119,7 @@ def a_broker_that_cannot_start_ends_the_roll(trio: Fleet, done: str, broken: str
         refused = kcluster(trio, "restart", "broker-1", "broker-2", "broker-3", "--yes", code=5)
     assert f"{broken} on {host} does not start: a setting is refused" in refused.stderr
     assert "Invalid value many for configuration num.io.threads" in refused.stderr
-    assert f"restarted: {done}; not touched: {last}" in refused.stderr
+    assert f"restarted: {done}; restarted and not back: {broken}; not touched: {last}" in refused.stderr
     sent.assert_served(longest_gap=LONGEST_GAP)
     return sent
 
