@@ -69,11 +69,10 @@ class LazyCommands(TyperGroup):
     def invoke(self, ctx: Any) -> int:
         """Run the command and print what it returns, in the form that `--output` asked for."""
         from kcluster import show  # lazily, here and below: `--help` needs none of it
-        from kcluster.results import Result
 
         try:
             with interrupt.raised():
-                value = super().invoke(ctx)
+                return _shown(super().invoke(ctx), ctx)
         except KclusterError as problem:
             show.failure(problem, ctx.meta.get(show.OutputFormat, show.OutputFormat.TABLE))
             raise  # main reports it on stderr
@@ -87,18 +86,25 @@ class LazyCommands(TyperGroup):
             if getattr(problem, "ctx", ctx) is None:
                 problem.ctx = ctx  # type: ignore[attr-defined]  # so that the error can name the command's help
             raise
-        if not isinstance(value, Result):
-            return ExitCode.DONE
-        try:
-            show.result(value, ctx.meta.get(show.OutputFormat, show.OutputFormat.TABLE))
-        except BrokenPipeError:  # the reader stopped early; the exit code stays
-            show.hush(sys.stdout)
-        return value.exit_code
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[CompletionItem]:
         """The commands that begin like this, with their sentences, without importing anything."""
         items = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
         return items or super(TyperGroup, self).shell_complete(ctx, incomplete)
+
+
+def _shown(value: Any, ctx: Any) -> int:
+    """Print what a command returned; `exec`, `consume` and `logs -f` do their work while they are shown."""
+    from kcluster import show
+    from kcluster.results import Result
+
+    if not isinstance(value, Result):
+        return ExitCode.DONE
+    try:
+        show.result(value, ctx.meta.get(show.OutputFormat, show.OutputFormat.TABLE))
+    except BrokenPipeError:  # the reader stopped early; the exit code stays
+        show.hush(sys.stdout)
+    return value.exit_code
 
 
 app = typer.Typer(
