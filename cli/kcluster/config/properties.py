@@ -35,10 +35,8 @@ def _of_kafka(cluster: Cluster, node: Node) -> tuple[Setting, ...]:
         for key, value in sorted(layer.properties.items()):
             chosen[key] = Setting(key, value, layer.source)
     owned = {setting.key: setting for setting in _owned(cluster, node)}
-    return (
-        *owned.values(),
-        *(setting for key, setting in chosen.items() if key not in owned and not variable_for(key)),
-    )
+    found = owned | {key: each for key, each in chosen.items() if key not in owned and not variable_for(key)}
+    return tuple((found | {key: Setting(key, value, "stage") for key, value in node.staged.items()}).values())
 
 
 def _layers(cluster: Cluster, node: Node) -> tuple[Layer, ...]:

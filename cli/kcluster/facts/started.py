@@ -18,7 +18,7 @@ def as_started(node: Node, properties: Mapping[str, str]) -> Node:
     if isinstance(node, Server):
         return replace(node, client_port=int(properties.get("clientPort", node.client_port)))
     if isinstance(node, Controller):
-        endpoints = _endpoints(properties.get("listeners", ""))
+        endpoints = endpoints(properties.get("listeners", ""))
         return replace(node, port=next(iter(endpoints.values()))[1]) if endpoints else node
     if isinstance(node, Broker):
         listeners = _listeners(node, properties)
@@ -27,8 +27,8 @@ def as_started(node: Node, properties: Mapping[str, str]) -> Node:
 
 
 def _listeners(broker: Broker, properties: Mapping[str, str]) -> tuple[Listener, ...]:
-    bound = _endpoints(properties.get("listeners", ""))
-    advertised = _endpoints(properties.get("advertised.listeners", ""))
+    bound = endpoints(properties.get("listeners", ""))
+    advertised = endpoints(properties.get("advertised.listeners", ""))
     protocols = _pairs(properties.get("listener.security.protocol.map", ""))
     listeners = []
     for label, (host, port) in bound.items():
@@ -54,8 +54,8 @@ def _inner(listeners: tuple[Listener, ...], properties: Mapping[str, str]) -> st
     return next((each.name for each in listeners if each.protocol == protocol), listeners[0].name)
 
 
-def _endpoints(value: str) -> dict[str, tuple[str, int]]:
-    """The address of each label: "INTERNAL://[::1]:9092,EXTERNAL://:9093"."""
+def endpoints(value: str) -> dict[str, tuple[str, int]]:
+    """The address and port of each label: "INTERNAL://[::1]:9092,EXTERNAL://:9093"."""
     found = {}
     for entry in filter(None, (part.strip() for part in value.split(","))):
         label, _, address = entry.partition("://")

@@ -53,6 +53,8 @@ class Node:
     places: Places = Places()
     layers: tuple[Layer, ...] = ()
     """The inventory's kafka_config, kafka_controller_config, zookeeper_config or spark_config, host last."""
+    staged: Mapping[str, str] = field(default_factory=dict)
+    """Properties for the time of a stage of a staged change; they outrank all others."""
 
     @property
     def name(self) -> str:

@@ -47,6 +47,8 @@ class Running:
     """By the name of the node."""
     recoveries: Mapping[str, Recovery] = field(default_factory=dict)
     """Of the nodes that do not listen yet, as far as they could be observed; by name."""
+    settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The properties each process was started with, and those on the host of a node that only has data; by name."""
 
     def process(self, node: Node) -> ProcessState:
         """What was observed of a node's process."""
@@ -55,6 +57,10 @@ class Running:
     def dead(self, node: Node) -> bool:
         """Whether the node has no process; one that merely does not answer is not dead."""
         return self.process(node) is ProcessState.NONE
+
+    def runs(self, node: Node) -> bool:
+        """Whether the node is known to have a process."""
+        return self.process(node) in (ProcessState.STARTING, ProcessState.LISTENING)
 
     def node(self, node: Node) -> Node:
         """The node with the endpoints of its process."""
@@ -79,4 +85,4 @@ class Running:
             metadata = replace(metadata, controllers=tuple(map(newest, metadata.controllers)))
         cluster = replace(self.cluster, metadata=metadata, brokers=tuple(map(newest, self.cluster.brokers)))
         others = {name: found for name, found in self.recoveries.items() if name not in processes}
-        return Running(cluster, {**self.processes, **processes}, {**others, **recoveries})
+        return Running(cluster, {**self.processes, **processes}, {**others, **recoveries}, self.settings)

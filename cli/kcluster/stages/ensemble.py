@@ -1,0 +1,196 @@
+"""Other members, ports of the ZooKeeper ensemble: one member at a time, and brokers know where servers are going to be.
+
+Two neighbouring lists of members differ in one member, so that each two majorities of them have a server in common. A
+server that was added has the data before the others count it: all others serve before it starts (plan/refusals).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from kcluster.facts.started import as_started
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.running import Running
+from kcluster.stages.step import Step, held
+
+CONNECT = "zookeeper.connect"
+
+Members = Mapping[int, str]
+"""The value of `server.N` of each member, by its id: "h1:2888:3888"."""
+
+
+def members_of(settings: Mapping[str, str]) -> dict[int, str]:
+    """The members in the properties of a server."""
+    return {
+        int(key.removeprefix("server.")): value.removesuffix(":participant")
+        for key, value in settings.items()
+        if key.removeprefix("server.").isdecimal() and key.startswith("server.")
+    }
+
+
+def step(running: Running, wanted: Cluster) -> Step:
+    """The next step of the ensemble."""
+    if not isinstance(wanted.metadata, Ensemble):
+        return Step()
+    state = _State.of(running, wanted, wanted.metadata)
+    if not state.lists:
+        return Step()
+    if state.unequal:
+        return state.members_become(state.common)
+    now = state.common
+    if added := [number for number in state.goal if number not in now]:
+        return state.members_become({**now, added[0]: state.goal[added[0]]})
+    if moved := [number for number in state.goal if _ports(state.goal[number]) != _ports(now[number])]:
+        return state.member_moves(moved[0], now)
+    return state.addresses() or state.removal(now)
+
+
+@dataclass(frozen=True)
+class _State:
+    """An ensemble with a list of members in each server that runs or has data, and the brokers that connect to it."""
+
+    wanted: Ensemble
+    goal: Members
+    lists: Mapping[int, Members]
+    """By the id of the server that has the list."""
+    ports: Mapping[int, int]
+    """The client port of each of these servers."""
+    connects: Mapping[str, str]
+    """`zookeeper.connect` of each broker that runs, by its name."""
+
+    @classmethod
+    def of(cls, running: Running, cluster: Cluster, wanted: Ensemble) -> _State:
+        known = {each.id: running.settings[each.name] for each in wanted.servers if each.name in running.settings}
+        started = (as_started(each, known[each.id]) for each in wanted.servers if each.id in known)
+        return cls(
+            wanted,
+            {each.id: each.line for each in wanted.servers},
+            {number: members_of(settings) for number, settings in known.items()},
+            {each.id: each.client_port for each in started if isinstance(each, Server)},
+            {
+                broker.name: running.settings[broker.name].get(CONNECT, "")
+                for broker in cluster.brokers
+                if running.runs(broker) and broker.name in running.settings
+            },
+        )
+
+    @property
+    def unequal(self) -> bool:
+        """Whether servers have different lists: an earlier run was interrupted."""
+        return any(each != self.common for each in self.lists.values())
+
+    @property
+    def common(self) -> dict[int, str]:
+        """The list of all; where they differ in a member, as it is wanted if some server has that, else as most do."""
+        numbers = sorted({number for each in self.lists.values() for number in each})
+        found = {}
+        for number in numbers:
+            ways = [each.get(number) for each in self.lists.values()]
+            most = Counter(ways).most_common(1)[0][0]
+            chosen = self.goal.get(number) if self.goal.get(number) in ways else most
+            if chosen:
+                found[number] = chosen
+        return found
+
+    def members_become(self, members: Members) -> Step:
+        """All servers have this list; ports and brokers stay as they are."""
+        return Step(self._change(members), partial(self._edited, members, {}), last=False)
+
+    def member_moves(self, number: int, now: Members) -> Step:
+        """A server moves to other ports among its peers; that it knows first, and connects to the others."""
+        own = {number: {**now, number: self.goal[number]}}
+        return Step(f"zookeeper-{number} listens at {self.goal[number]}", partial(self._edited, now, own), last=False)
+
+    def addresses(self) -> Step | None:
+        """The client ports move when every broker knows both; None when all are as wanted."""
+        moving = [each for each in self.wanted.servers if self.ports.get(each.id, each.client_port) != each.client_port]
+        if not moving:
+            return None
+        new = [each.client_address for each in moving]
+        old = [f"{each.host.address}:{self.ports[each.id]}" for each in moving]
+        ports = ", ".join(map(str, sorted({each.client_port for each in moving})))
+        both = ",".join([*(each.client_address for each in self.wanted.servers), *old]) + self.wanted.chroot
+        knowing = all(set(new) | set(old) <= _addresses(each) for each in self.connects.values())
+        if knowing and not self.connects:
+            return None
+        title = f"ZooKeeper serves at port {ports}" if knowing else f"brokers know ZooKeeper at port {ports} too"
+        return Step(title, partial(self._reachable, both, moves=knowing), last=False)
+
+    def removal(self, now: Members) -> Step:
+        """Brokers forget the servers that leave, then these leave one at a time."""
+        if not (gone := [number for number in now if number not in self.goal]):
+            return Step(self._last_title())
+        wanted = self.wanted.connect
+        if any(_addresses(each) != _addresses(wanted) for each in self.connects.values()):
+            return Step(f"brokers connect to {wanted}", partial(self._with_members, now), last=False)
+        left = {number: line for number, line in now.items() if number != gone[-1]}
+        if len(gone) == 1:
+            return Step(self._change(left))
+        return Step(self._change(left), partial(self._with_members, left), last=False)
+
+    def _last_title(self) -> str:
+        connects = {frozenset(_addresses(each)) for each in self.connects.values()}
+        wanted = _addresses(self.wanted.connect)
+        return f"brokers connect to {self.wanted.connect}" if connects - {frozenset(wanted)} else ""
+
+    def _change(self, members: Members) -> str:
+        """What this list of members changes, for people."""
+        for each in self.lists.values():
+            if added := sorted(members.keys() - each.keys()):
+                return f"add zookeeper-{added[0]} to the ensemble"
+            if removed := sorted(each.keys() - members.keys()):
+                return f"remove zookeeper-{removed[0]} from the ensemble"
+            if moved := [number for number in members if members[number] != each[number]]:
+                return f"all servers know zookeeper-{moved[0]} at {members[moved[0]]}"
+        return ""
+
+    def _edited(self, members: Members, own: Mapping[int, Members], cluster: Cluster) -> Cluster:
+        """With these members, and own lists of some servers; ports and brokers as they are now."""
+        known = next(iter(self.connects.values()), self.wanted.connect)
+        return self._at_their_ports(_connecting(self._with_members(members, cluster, own), known, self.connects))
+
+    def _at_their_ports(self, cluster: Cluster) -> Cluster:
+        """With servers that stay at the client ports that they have."""
+        assert isinstance(cluster.metadata, Ensemble)
+        servers = tuple(
+            replace(each, client_port=self.ports.get(each.id, each.client_port)) for each in cluster.metadata.servers
+        )
+        return replace(cluster, metadata=replace(cluster.metadata, servers=servers))
+
+    def _reachable(self, connect: str, cluster: Cluster, *, moves: bool) -> Cluster:
+        """With brokers that know all these addresses; the servers move, or stay at their ports."""
+        known = _connecting(self._with_members(self.common, cluster), connect)
+        return known if moves else self._at_their_ports(known)
+
+    def _with_members(self, members: Members, cluster: Cluster, own: Mapping[int, Members] | None = None) -> Cluster:
+        """The wanted servers among these members, each with the whole list."""
+        assert isinstance(cluster.metadata, Ensemble)
+        servers = tuple(
+            held(each, {f"server.{number}": line for number, line in (own or {}).get(each.id, members).items()})
+            for each in cluster.metadata.servers
+            if each.id in members
+        )
+        return replace(cluster, metadata=replace(cluster.metadata, servers=servers))
+
+
+def _connecting(cluster: Cluster, connect: str, own: Mapping[str, str] | None = None) -> Cluster:
+    """With brokers and Spark masters that connect to these servers, or each broker to its own list."""
+    servers = connect.partition("/")[0]
+    return replace(
+        cluster,
+        brokers=tuple(held(broker, {CONNECT: (own or {}).get(broker.name, connect)}) for broker in cluster.brokers),
+        engine=cluster.engine and (replace(cluster.engine, keepers=servers) if cluster.engine.keepers else cluster.engine),
+    )
+
+
+def _addresses(connect: str) -> set[str]:
+    return {address.strip() for address in connect.partition("/")[0].split(",")}
+
+
+def _ports(line: str) -> tuple[str, ...]:
+    """The ports of "h1:2888:3888"; the same server may have another name."""
+    return tuple(line.rsplit(":", 2)[1:])

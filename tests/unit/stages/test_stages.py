@@ -1,0 +1,304 @@
+"""The way between two clusters: between neighbours any mixture of nodes works, and from anywhere it goes on or back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise, product
+
+import pytest
+
+from kcluster.config import properties
+from kcluster.facts.started import endpoints
+from kcluster.model.broker import Broker
+from kcluster.model.cluster import Cluster
+from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.host import Host
+from kcluster.model.listener import Listener
+from kcluster.model.node import Layer
+from kcluster.model.quorum import Controller, Quorum
+from kcluster.model.running import Running
+from kcluster.stages import after, stages
+from kcluster.stages.controllers import voters_of
+from kcluster.stages.ensemble import members_of
+from kcluster.stages.listeners import Started
+from tests.unit.plan.observed_hosts import NEW, OLD
+
+HOSTS = tuple(Host(f"h{number}", f"10.0.0.{number}") for number in range(1, 6))
+JAAS = {"sasl.enabled.mechanisms": "PLAIN", "listener.name.internal.plain.sasl.jaas.config": "plain;"}
+SCRAM = {"listener.name.internal.scram-sha-512.sasl.jaas.config": "scram;"}
+
+
+def listening(cluster: Cluster, inner: str, *listeners: tuple[str, int, str], **config: str) -> Cluster:
+    """The cluster with these listeners (name, port, protocol), the one between brokers, and properties."""
+
+    def of(broker: Broker) -> Broker:
+        each = tuple(
+            Listener(name=n, port=p, protocol=s, advertised_host=broker.host.address, advertised_port=p)
+            for n, p, s in listeners
+        )
+        layer = Layer("cluster", {key.replace("__", "."): value for key, value in config.items()})
+        return replace(broker, listeners=each, inter_broker_listener=inner, layers=(layer,))
+
+    return replace(cluster, brokers=tuple(map(of, cluster.brokers)))
+
+
+def with_config(cluster: Cluster, config: Mapping[str, str]) -> Cluster:
+    layer = Layer("group kafka_broker", config)
+    return replace(cluster, brokers=tuple(replace(each, layers=(layer,)) for each in cluster.brokers))
+
+
+def servers(*numbers: int, client: int = 2181, peer: int = 2888, moved: tuple[int, ...] = ()) -> Cluster:
+    """The cluster with these ZooKeeper servers; those that moved have another port among peers."""
+    ensemble = Ensemble(
+        tuple(
+            Server(host=HOSTS[n - 1], id=n, client_port=client, peer_port=peer + 100 * (n in moved)) for n in numbers
+        )
+    )
+    return replace(OLD, metadata=ensemble)
+
+
+def controllers(port: int) -> Cluster:
+    assert isinstance(NEW.metadata, Quorum)
+    moved = tuple(replace(each, port=port) for each in NEW.metadata.controllers)
+    return replace(NEW, metadata=replace(NEW.metadata, controllers=moved))
+
+
+PLAIN = listening(OLD, "internal", ("internal", 9092, "PLAINTEXT"))
+SASL = with_config(listening(OLD, "internal", ("internal", 9092, "SASL_PLAINTEXT")), {
+    **JAAS, "sasl.mechanism.inter.broker.protocol": "PLAIN"
+})
+SASL_SCRAM = with_config(SASL, {
+    **SCRAM, "sasl.enabled.mechanisms": "SCRAM-SHA-512", "sasl.mechanism.inter.broker.protocol": "SCRAM-SHA-512"
+})
+REPLICATION = listening(OLD, "replication", ("internal", 9092, "PLAINTEXT"), ("replication", 9094, "PLAINTEXT"))
+RENAMED = listening(OLD, "replication", ("replication", 9092, "PLAINTEXT"))
+MOVED = listening(OLD, "internal", ("internal", 9192, "PLAINTEXT"))
+SASL_MOVED = with_config(listening(OLD, "internal", ("internal", 9192, "SASL_PLAINTEXT")), {
+    **JAAS, "sasl.mechanism.inter.broker.protocol": "PLAIN"
+})
+
+WAYS = {
+    "nothing": (PLAIN, PLAIN, [""]),
+    "port": (PLAIN, MOVED, [""]),
+    "choice": (
+        PLAIN,
+        REPLICATION,
+        ["open REPLICATION (PLAINTEXT) at port 9094", "brokers talk over REPLICATION (PLAINTEXT)", ""],
+    ),
+    "another name at the same port": (
+        PLAIN,
+        RENAMED,
+        [
+            "open REPLICATION (PLAINTEXT) at port 9093",
+            "brokers talk over REPLICATION (PLAINTEXT)",
+            "close INTERNAL",
+        ],
+    ),
+    "protocol": (
+        PLAIN,
+        SASL,
+        [
+            "open INTERNAL_NEXT (SASL_PLAINTEXT, PLAIN) at port 9093",
+            "brokers talk over INTERNAL_NEXT (SASL_PLAINTEXT, PLAIN)",
+            "open INTERNAL (SASL_PLAINTEXT, PLAIN) at port 9092",
+            "brokers talk over INTERNAL (SASL_PLAINTEXT, PLAIN)",
+            "close INTERNAL_NEXT",
+        ],
+    ),
+    "mechanism": (
+        SASL,
+        SASL_SCRAM,
+        [
+            "open INTERNAL (SASL_PLAINTEXT, SCRAM-SHA-512) at port 9092",
+            "brokers talk over INTERNAL (SASL_PLAINTEXT, SCRAM-SHA-512)",
+            "",
+        ],
+    ),
+    "grow": (
+        servers(1),
+        servers(1, 2, 3),
+        ["add zookeeper-2 to the ensemble", "add zookeeper-3 to the ensemble", "brokers connect to "
+         "10.0.0.1:2181,10.0.0.2:2181,10.0.0.3:2181"],
+    ),
+    "shrink": (
+        servers(1, 2, 3, 4, 5),
+        servers(1, 2, 3),
+        [
+            "brokers connect to 10.0.0.1:2181,10.0.0.2:2181,10.0.0.3:2181",
+            "remove zookeeper-5 from the ensemble",
+            "remove zookeeper-4 from the ensemble",
+        ],
+    ),
+    "replace": (
+        servers(1, 2, 3),
+        servers(1, 2, 4),
+        [
+            "add zookeeper-4 to the ensemble",
+            "brokers connect to 10.0.0.1:2181,10.0.0.2:2181,10.0.0.4:2181",
+            "remove zookeeper-3 from the ensemble",
+        ],
+    ),
+    "client port": (
+        servers(1, 2, 3),
+        servers(1, 2, 3, client=2191),
+        [
+            "brokers know ZooKeeper at port 2191 too",
+            "ZooKeeper serves at port 2191",
+            "brokers connect to 10.0.0.1:2191,10.0.0.2:2191,10.0.0.3:2191",
+        ],
+    ),
+    "port among peers": (
+        servers(1, 2, 3),
+        servers(1, 2, 3, moved=(2,)),
+        [
+            "zookeeper-2 listens at 10.0.0.2:2988:3888",
+            "all servers know zookeeper-2 at 10.0.0.2:2988:3888",
+            "",
+        ],
+    ),
+    "controllers": (
+        controllers(9093),
+        controllers(9193),
+        [
+            "controllers listen at port 9193 too",
+            "all nodes ask controllers at port 9193",
+            "close port 9093 of the controllers",
+        ],
+    ),
+    "two kinds at once": (
+        servers(1, 2, 3),
+        listening(
+            servers(1, 2, 3, client=2191),
+            "replication",
+            ("internal", 9092, "PLAINTEXT"),
+            ("replication", 9094, "PLAINTEXT"),
+        ),
+        [
+            "brokers know ZooKeeper at port 2191 too; open REPLICATION (PLAINTEXT) at port 9094",
+            "ZooKeeper serves at port 2191; brokers talk over REPLICATION (PLAINTEXT)",
+            "brokers connect to 10.0.0.1:2191,10.0.0.2:2191,10.0.0.3:2191",
+        ],
+    ),
+}
+BOTH_WAYS = [(before, wanted) for before, wanted, _ in WAYS.values()] + [
+    (wanted, before) for before, wanted, _ in WAYS.values()
+] + [(PLAIN, SASL_MOVED), (SASL_MOVED, PLAIN), (RENAMED, SASL), (SASL_SCRAM, REPLICATION)]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_change_takes_these_stages(way: str) -> None:
+    before, wanted, titles = WAYS[way]
+    found = stages(as_it_runs(before), wanted)
+    assert [stage.title for stage in found] == titles
+    assert found[-1].cluster == wanted
+
+
+@pytest.mark.parametrize(("before", "wanted"), BOTH_WAYS)
+def test_any_mixture_of_two_neighbours_works(before: Cluster, wanted: Cluster) -> None:
+    found = [before, *(stage.cluster for stage in stages(as_it_runs(before), wanted))]
+    for one, two in pairwise(found):
+        refuse_broken(one, two)
+
+
+@pytest.mark.parametrize(("before", "wanted"), BOTH_WAYS)
+def test_the_next_run_goes_on_where_one_was_interrupted(before: Cluster, wanted: Cluster) -> None:
+    found = stages(as_it_runs(before), wanted)
+    for number, stage in enumerate(found):
+        rest = stages(after(as_it_runs(before), stage.cluster), wanted)
+        assert [each.title for each in rest] == [each.title for each in found[number + 1 :]] or number == len(found) - 1
+
+
+@pytest.mark.parametrize(("before", "wanted"), BOTH_WAYS)
+def test_from_the_middle_of_each_stage_it_goes_on_and_back(before: Cluster, wanted: Cluster) -> None:
+    there = before
+    for stage in stages(as_it_runs(before), wanted):
+        for running in half_done(there, stage.cluster):
+            for goal in (wanted, before):
+                way = stages(running, goal)
+                refuse_broken(way[0].cluster, mixture=running)
+                for one, two in pairwise(way):
+                    refuse_broken(one.cluster, two.cluster)
+                assert way[-1].cluster == goal
+        there = stage.cluster
+
+
+def test_a_cluster_that_does_not_run_needs_no_stages() -> None:
+    for _, wanted, _ in WAYS.values():
+        assert [stage.cluster for stage in stages(Running(wanted), wanted)] == [wanted]
+
+
+def test_a_broker_without_a_process_offers_what_the_others_speak() -> None:
+    running = as_it_runs(PLAIN)
+    names = {name: found for name, found in running.settings.items() if name != "broker-3"}
+    first = stages(replace(running, settings=names), SASL)[0].cluster
+    assert {each.name for each in first.brokers[2].listeners} == {"internal", "internal_next"}
+    assert next(each for each in first.brokers[2].listeners if each.name == "internal").advertised_host == "10.0.0.3"
+
+
+def as_it_runs(cluster: Cluster) -> Running:
+    return after(Running(cluster), cluster)
+
+
+def half_done(before: Cluster, stage: Cluster) -> Iterator[Running]:
+    """Some nodes are as before, others as in the stage."""
+    old, new = as_it_runs(before), as_it_runs(stage)
+    names = [node.name for node in stage.nodes]
+    for done in range(len(names) + 1):
+        changed = {name: new.settings[name] for name in names[:done]}
+        yield replace(new, settings={**old.settings, **changed})
+
+
+def refuse_broken(*clusters: Cluster, mixture: Running | None = None) -> None:
+    """Fail when nodes of these clusters, and of the mixture that runs, do not all find each other."""
+    found = [as_it_runs(cluster) for cluster in clusters] + ([mixture] if mixture else [])
+    brokers = [
+        Started.of(broker, running.settings[broker.name])
+        for running in found
+        for broker in clusters[0].brokers
+        if broker.name in running.settings
+    ]
+    for one, other in product(brokers, brokers):
+        assert one.speech in other.offers, (one.speech, other.offers)
+        ports = [each.port for each in one.broker.listeners]
+        assert len(ports) == len(set(ports))
+    voters_are_found([each for running in found for each in running.settings.items()])
+    majorities_overlap([each for running in found for each in running.settings.items()])
+
+
+def voters_are_found(nodes: list[tuple[str, Mapping[str, str]]]) -> None:
+    for _, asking in nodes:
+        for number, (_, port) in voters_of(asking).items():
+            for name, asked in nodes:
+                if name == f"controller-{number}":
+                    assert port in {there for _, there in endpoints(asked["listeners"]).values()}
+
+
+def majorities_overlap(nodes: list[tuple[str, Mapping[str, str]]]) -> None:
+    lists = [members_of(settings) for name, settings in nodes if name.startswith("zookeeper")]
+    for one, other in product(lists, lists):
+        assert len(one.items() ^ other.items()) <= (2 if one.keys() == other.keys() else 1)
+    connects = [settings["zookeeper.connect"].split(",") for _, settings in nodes if "zookeeper.connect" in settings]
+    served = {name: set[str]() for name, _ in nodes if name.startswith("zookeeper")}
+    for name, settings in nodes:
+        if name in served:
+            served[name].add(settings["clientPort"])
+    moving = {name: ports for name, ports in served.items() if len(ports) > 1}
+    for connect in connects:
+        for name, ports in moving.items():
+            assert {f"10.0.0.{name[-1]}:{port}" for port in ports} <= set(connect)
+
+
+def test_properties_of_a_stage_outrank_all_others() -> None:
+    held = replace(OLD.brokers[0], staged={"zookeeper.connect": "a:1", "log.retention.hours": "5"})
+    found = {each.key: each for each in properties.settings(OLD, held)}
+    assert (found["zookeeper.connect"].value, found["log.retention.hours"].source) == ("a:1", "stage")
+
+
+def test_controllers_of_a_stage_are_controllers() -> None:
+    first = stages(as_it_runs(controllers(9093)), controllers(9193))[0].cluster
+    assert isinstance(first.metadata, Quorum)
+    found = {each.key: each.value for each in properties.settings(first, first.metadata.controllers[0])}
+    assert found["listeners"] == "CONTROLLER://:9093,CONTROLLER_9193://:9193"
+    assert found["controller.quorum.voters"] == "3001@10.0.0.1:9093,3002@10.0.0.2:9093,3003@10.0.0.3:9093"
+    assert isinstance(first.metadata.controllers[0], Controller)
