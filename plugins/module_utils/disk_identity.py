@@ -39,6 +39,15 @@ def myid(data_dir: str) -> str:
     return (read(os.path.join(data_dir, "myid")) or "").strip()
 
 
+def written(data_dir: str) -> bool:
+    """Whether there is metadata of a cluster in it; without a majority of servers or controllers none is written."""
+    transactions = [name for name in listed(os.path.join(data_dir, "version-2")) if name.startswith("log.")]
+    log = os.path.join(data_dir, METADATA)
+    snapshots = [name for name in listed(log) if name.endswith(".checkpoint") and not name.startswith("0" * 20)]
+    segments = [name for name in listed(log) if name.endswith(".log") and os.path.getsize(os.path.join(log, name))]
+    return bool(transactions or snapshots or segments)
+
+
 def identity(file: str) -> dict[str, str]:
     """The identity in this file, `meta.properties` or `myid`: `id` and `cluster_id`, each only when it is written."""
     folder = os.path.dirname(file)

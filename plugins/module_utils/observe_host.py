@@ -119,6 +119,7 @@ def directory(path: str) -> dict[str, Any] | None:
         "meta": disk_identity.meta(path),
         "myid": disk_identity.myid(path),
         "metadata": disk_identity.METADATA in names,
+        "written": disk_identity.written(path),
     }
 
 

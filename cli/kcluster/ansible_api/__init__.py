@@ -16,20 +16,25 @@ from kcluster.inventory import cluster_of, load
 from kcluster.inventory.schema import VARIABLES
 from kcluster.model.cluster import Cluster, Part
 from kcluster.model.node import Kind, Node
-from kcluster.plan.fingerprint import AGREED, fingerprint
+from kcluster.plan.fingerprint import AGREED, STAGE, fingerprint
+from kcluster.stages import read_stage
 
 __all__ = ["VARIABLES", "Cluster", "KclusterError", "Kind", "Node", "Part", "agreed", "cluster_of", "load", "whose"]
 
 
 def agreed(cluster: Cluster) -> Cluster:
-    """The cluster; RefusedError when `kcluster provision` runs this, and what was agreed to is another one."""
+    """The cluster, or its stage that `kcluster provision` has come to.
+
+    RefusedError when that runs this, and what was agreed to is another one.
+    """
     expected = os.environ.get(AGREED)
     if expected and expected != fingerprint(cluster):
         raise RefusedError(
             f"the inventory of {cluster.name} was changed after its plan was shown, and that is not applied",
             resolution="run it again, and look at the new plan",
         )
-    return cluster
+    stage = os.environ.get(STAGE)
+    return read_stage(stage) if stage else cluster
 
 
 def whose(part: Part, nodes: Iterable[Node]) -> dict[str, Any]:

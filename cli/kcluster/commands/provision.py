@@ -31,6 +31,9 @@ def provision(
         Path | None, typer.Option("--plan", metavar="FILE", help="Do exactly this plan, without a question.")
     ] = None,
     no_smoke: Annotated[bool, typer.Option("--no-smoke", help="Skip the smoke test at the end.")] = False,
+    stop_after: Annotated[
+        int | None, typer.Option("--stop-after", metavar="N", min=1, help="Of a change in stages carry out only the first N.")
+    ] = None,
     gate_timeout: options.GateTimeout = 600.0,
     unsafe_partitions: options.UnsafePartitions = False,
     client_config: options.ClientConfig = None,
@@ -48,6 +51,10 @@ def provision(
 
     What was shown and agreed to is what is done: when the inventory or a host has changed meanwhile, the run is refused
     and says what moved. With --plan the plan of `kcluster plan --out` is done, or what is left of it.
+
+    What one pass cannot change safely on a live cluster is done in stages, each a whole configuration that is verified
+    before the next: the listener between brokers, ports of ZooKeeper and controllers, members of ZooKeeper. With
+    --stop-after it ends after some of them; the next run goes on, or back when the inventory was set back.
 
     It can be interrupted at any time and run again: the next run continues. An unchanged inventory changes nothing.
     Data is never deleted, and a host or disk of another node or cluster is refused.
@@ -78,6 +85,7 @@ def provision(
         gate_timeout=gate_timeout,
         unsafe_partitions=unsafe_partitions,
         smoke_test=not no_smoke,
+        stop_after=stop_after,
         agreed=AgreedPlan.read(plan) if plan else None,
         become_password=target.become_password,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kcluster.clients import host_scripts
@@ -11,14 +12,15 @@ from kcluster.config import file_paths, log_files
 from kcluster.errors import KclusterError
 from kcluster.facts.started import as_started
 from kcluster.model.endpoints import port_of
-from kcluster.model.running import ProcessState, Recovery
+from kcluster.model.running import ProcessState, Recovery, Running
 from kcluster.plan import file_diff
 from kcluster.render import Role
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import CommandResult, Connections
+    from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
-    from kcluster.model.running import Running
+    from kcluster.model.observed import ObservedHost, ObservedUnit
 
 
 def observed(running: Running, nodes: Iterable[Node], hosts: Connections) -> Running:
@@ -42,6 +44,37 @@ def observed(running: Running, nodes: Iterable[Node], hosts: Connections) -> Run
                 recoveries[node.name] = Recovery(**facts["recovery"])
             processes[node.name] = _process(facts, port_of(started.get(node.name, node)))
     return running.observed(processes, started, recoveries)
+
+
+def seen(cluster: Cluster, hosts: Mapping[str, ObservedHost]) -> Running:
+    """The same out of the facts of a plan, with the properties of each process, and of nodes that only have data."""
+    processes: dict[str, ProcessState] = {}
+    started: dict[str, Node] = {}
+    properties: dict[str, Mapping[str, str]] = {}
+    for node in cluster.nodes:
+        found = hosts[node.host.name].nodes.get(node.name) if node.host.name in hosts else None
+        if found is None:
+            continue
+        path = _config(node)
+        there = found.files.get(path)
+        text = found.started_with.get(path) if found.unit.running else None
+        if text is None and there and (found.unit.running or any(each.written for each in found.directories.values())):
+            text = there.text
+        if text is not None:
+            properties[node.name] = file_diff.settings(Role.CONFIG, text)
+        if found.unit.running:
+            started[node.name] = as_started(node, properties.get(node.name, {}))
+        processes[node.name] = _state(found.unit, port_of(started.get(node.name, node)))
+    return replace(Running(cluster).observed(processes, started), settings=properties)
+
+
+def _state(unit: ObservedUnit, port: int) -> ProcessState:
+    if unit.state == "missing":
+        return ProcessState.UNKNOWN
+    if not unit.running:
+        return ProcessState.NONE
+    listening = any(address.endswith(f":{port}") for address in unit.listening)
+    return ProcessState.LISTENING if listening else ProcessState.STARTING
 
 
 def _process(facts: Mapping[str, Any] | None, port: int) -> ProcessState:

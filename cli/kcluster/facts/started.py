@@ -18,8 +18,8 @@ def as_started(node: Node, properties: Mapping[str, str]) -> Node:
     if isinstance(node, Server):
         return replace(node, client_port=int(properties.get("clientPort", node.client_port)))
     if isinstance(node, Controller):
-        endpoints = endpoints(properties.get("listeners", ""))
-        return replace(node, port=next(iter(endpoints.values()))[1]) if endpoints else node
+        bound = endpoints(properties.get("listeners", ""))
+        return replace(node, port=next(iter(bound.values()))[1]) if bound else node
     if isinstance(node, Broker):
         listeners = _listeners(node, properties)
         return replace(node, listeners=listeners, inter_broker_listener=_inner(listeners, properties))

@@ -31,6 +31,15 @@ class Client:
         return replace(self, written=placed)
 
 
+def suited(properties: Mapping[str, str], protocol: str) -> dict[str, str]:
+    """These properties for a listener with another protocol; unchanged where that needs a login which they have not."""
+    if protocol == protocol_of(properties) or ("SASL" in protocol and "SASL" not in protocol_of(properties)):
+        return dict(properties)
+    useless = tuple(prefix for prefix in ("sasl.", "ssl.") if prefix[:-1].upper() not in protocol.split("_"))
+    kept = {key: value for key, value in properties.items() if not key.startswith(useless)} if useless else properties
+    return {**kept, "security.protocol": protocol}
+
+
 def protocol_of(properties: Mapping[str, str]) -> str:
     """The security protocol of these client properties, PLAINTEXT by default."""
     return properties.get("security.protocol", PLAIN).upper()

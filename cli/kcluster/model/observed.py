@@ -33,6 +33,8 @@ class ObservedDirectory:
     """What `myid` in it says; nothing when there is none."""
     metadata: bool = False
     """Whether a KRaft node keeps the cluster's metadata in it."""
+    written: bool = False
+    """Whether a ZooKeeper server or a KRaft node has written something of the cluster's metadata into it."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -12,21 +12,25 @@ from kcluster.errors import KclusterError, UnreachableError, UsageError
 from kcluster.facts import spark_masters
 from kcluster.facts.hosts import observe_parts
 from kcluster.facts.node_roles import roles
+from kcluster.facts.running import seen
 from kcluster.model.broker import Broker
-from kcluster.model.client import protocol_of
+from kcluster.model.client import protocol_of, suited
 from kcluster.model.node import Kind
 from kcluster.model.quorum import Quorum
 from kcluster.model.topic_change import TopicAction, TopicChange
 from kcluster.operations import validate
-from kcluster.plan import Plan, Roles
+from kcluster.plan import Plan, Refusal, Roles
 from kcluster.plan.agreed_plan import AgreedPlan
+from kcluster.plan.carried_out import carried_out
+from kcluster.rollout.gates import Gates
+from kcluster.stages import Stage, stages
+from kcluster.stages.refusals import refusals
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
     from kcluster.clients.ssh import Connections, Login
     from kcluster.inventory import Loaded
     from kcluster.model.cluster import Cluster
-    from kcluster.model.node import Node
     from kcluster.model.observed import ObservedHost
     from kcluster.model.topic import Topic
 
@@ -62,28 +66,68 @@ def plan(
     from kcluster.clients.ssh import Connections
 
     with Connections(logins) as hosts:
-        found = whole(cluster, hosts, kafka)
+        _, found = whole(cluster, hosts, kafka)
     if out:
         AgreedPlan.of(found, cluster).write(out)
     return replace(found, exit_code_tells=exit_code_tells)
 
 
-def whole(cluster: Cluster, hosts: Connections, kafka: Kafka, only: Sequence[str] = ()) -> Plan:
-    """The plans of all parts of the cluster as one: for all hosts, or for only these and then without topics."""
-    kafka_hosts, *spark_hosts = map(answers_of_all, observe_parts(cluster.parts, hosts, only=only or None))
-    plans = [of(cluster, kafka_hosts, kafka, topics_too=not only)]
-    for observed in spark_hosts:
-        assert cluster.engine
-        plans.append(planning.plan(cluster.engine, observed, Roles(spark_leader=spark_masters.leader(cluster.engine))))
-    return planning.joined(plans)
+def whole(cluster: Cluster, hosts: Connections, kafka: Kafka, only: Sequence[str] = ()) -> tuple[Cluster, Plan]:
+    """The cluster of the first stage, and the plan of all parts and all stages.
+
+    For all hosts, or for only these and then without topics.
+    """
+    observed = list(map(answers_of_all, observe_parts(cluster.parts, hosts, only=only or None)))
+    first, *rest = stages(seen(cluster, observed[0]), cluster)
+    plans = [of(first.cluster, observed[0], kafka, topics_too=not only and not rest)]
+    if engine := first.cluster.engine:
+        plans.append(planning.plan(engine, observed[1], Roles(spark_leader=spark_masters.leader(engine))))
+    found = replace(planning.joined(plans), title=first.title, later=tuple(_later(cluster, first, rest, observed)))
+    refused = [*found.refused, *_of_metadata(cluster, first.cluster, observed[0], hosts)]
+    if rest and only:
+        refused.append(_needs_all(found))
+    return first.cluster, replace(found, refused=tuple(refused))
+
+
+def _of_metadata(
+    wanted: Cluster, stage: Cluster, observed: Mapping[str, ObservedHost], hosts: Connections
+) -> tuple[Refusal, ...]:
+    """What is refused of the metadata quorum; the quorum is asked only where a node of it has lost its data."""
+    now = seen(wanted, observed)
+    there = [node for node in stage.metadata.nodes if node.host.name in observed]
+    blank = {node.name for node in there if not now.runs(node) and node.name not in now.settings}
+    with_data = any(node.name in now.settings for node in there)
+    others = Gates(stage, hosts=hosts).metadata_quorum_without(blank) if blank and with_data else ()
+    return refusals(now, wanted, stage, blank, others)
+
+
+def _later(
+    wanted: Cluster, first: Stage, rest: Sequence[Stage], observed: Sequence[Mapping[str, ObservedHost]]
+) -> Iterator[Plan]:
+    """The plans of the later stages, each for hosts as the one before it leaves them."""
+    done = first
+    for stage in rest:
+        observed = [carried_out(part, hosts) for part, hosts in zip(done.cluster.parts, observed, strict=True)]
+        plans = [planning.plan(part, hosts, Roles()) for part, hosts in zip(stage.cluster.parts, observed, strict=True)]
+        yield replace(planning.joined(plans), title=stage.title, topics=None if wanted.topics else ())
+        done = stage
+
+
+def _needs_all(plan: Plan) -> Refusal:
+    return Refusal(
+        f"this change needs {1 + len(plan.later)} stages, each on all hosts of {plan.cluster}",
+        "run it without --limit",
+    )
 
 
 def of(cluster: Cluster, observed: Mapping[str, ObservedHost], kafka: Kafka, *, topics_too: bool = True) -> Plan:
     """The plan that follows from observed hosts, and from what the brokers answer if they run."""
-    running = [node for node in cluster.nodes if node.host.name in observed and _runs(observed[node.host.name], node)]
-    role_of = roles(cluster, running)
+    now = seen(cluster, observed)
+    running = [now.node(node) for node in cluster.nodes if now.runs(node)]
+    role_of = roles(now.cluster, running)
     # A broker that still starts is not waited for.
     serving = [node for node in running if isinstance(node, Broker) and node.name in role_of]
+    kafka = kafka_of(serving, kafka)
     overrides, unknown = _overrides(kafka, serving)
     cluster_id = _cluster_id(cluster, observed, kafka)
     host_plan = planning.plan(cluster, _with_overrides(observed, overrides, unknown), last_nodes(role_of), cluster_id)
@@ -92,6 +136,17 @@ def of(cluster: Cluster, observed: Mapping[str, ObservedHost], kafka: Kafka, *, 
     topics, topic_notes = _topics(kafka, cluster.topics if topics_too else (), reachable, fresh=host_plan.fresh)
     notes = (f"dynamic config of {name} is unknown: {why.message}" for name, why in unknown.items())
     return replace(host_plan, topics=topics, notes=(*host_plan.notes, *notes, *topic_notes))
+
+
+def kafka_of(brokers: Sequence[Broker], kafka: Kafka) -> Kafka:
+    """A client of these brokers as they were started: with its protocol, else with the one between them."""
+    if not brokers:
+        return kafka
+    protocol = protocol_of(kafka.config)
+    if any(broker.listener_for(protocol).protocol != protocol for broker in brokers):
+        protocol = brokers[0].internal.protocol
+    addresses = ",".join(broker.listener_for(protocol).address for broker in brokers)
+    return replace(kafka, bootstrap=addresses, config=suited(kafka.config, protocol))
 
 
 def answers_of_all(answers: Mapping[str, T | KclusterError]) -> dict[str, T]:
@@ -149,10 +204,6 @@ def _cluster_id(cluster: Cluster, observed: Mapping[str, ObservedHost], kafka: K
 
 def _has_data(host: ObservedHost) -> bool:
     return any(path.meta for node in host.nodes.values() for path in node.directories.values())
-
-
-def _runs(host: ObservedHost, node: Node) -> bool:
-    return node.name in host.nodes and host.nodes[node.name].unit.running
 
 
 def _with_overrides(

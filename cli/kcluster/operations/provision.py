@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from kcluster.journal import Journal
 from kcluster.model.suggestions import nearest
 from kcluster.operations import verify
 from kcluster.operations.check import CheckSeverity, check
-from kcluster.operations.plan import answers_of_all, whole
+from kcluster.operations.plan import answers_of_all, kafka_of, whole
 from kcluster.operations.validate import describe
 from kcluster.plan.agreed_plan import AgreedPlan
 from kcluster.results import counted
@@ -55,6 +56,8 @@ class ProvisionTask:
     gate_timeout: float = GATE_TIMEOUT
     unsafe_partitions: bool = False
     smoke_test: bool = True
+    stop_after: int | None = None
+    """How many stages of a staged change to carry out; None: all of them."""
     agreed: AgreedPlan | None = None
     """The plan that was agreed to before: exactly this is done, and nobody is asked."""
     become_password: str = field(default="", repr=False)
@@ -73,8 +76,7 @@ def provision(task: ProvisionTask, confirm: Callable[[Plan], None], watch: Watch
     """
     task = replace(task, limit=known_hosts(task.cluster, task.limit))
     with Connections(task.logins) as hosts:
-        count = counted(len(task.part.every_host), "host")
-        watch.phase(f"connect to {count} and take the lock of {task.cluster.name}")
+        watch.phase(f"connect to {counted(len(task.part.every_host), 'host')} and take the lock of {task.cluster.name}")
         answers_of_all(hosts.run("true", only=[host.name for host in task.part.every_host]))
         outside = {host.name for host in task.cluster.hosts} - {host.name for host in task.part.hosts}
         with (
@@ -108,37 +110,37 @@ class _Provision:
     lock: Lock
     phases: Phases
 
-    @cached_property
-    def gates(self) -> Gates:
-        """The gates of the cluster, with the user's options."""
-        return Gates(
-            self.task.cluster,
-            self.task.kafka.config,
-            unsafe_partitions=self.task.unsafe_partitions,
-            timeout=self.task.gate_timeout,
-            hosts=self.hosts,
-        )
-
     def run(self, confirm: Callable[[Plan], None], watch: Watch) -> ProvisionReport:
-        """Check the hosts, plan, confirm, and carry the plan out."""
+        """Check the hosts, plan, confirm, and carry the plan out, one stage after the other."""
         self._check()
-        plan = self._plan()
+        stage = self._next_stage()
+        agreed = self.task.agreed or self._agreed(stage.plan)
         if self.task.agreed:
-            self.task.agreed.refuse_moved(self._agreed(plan))
-        elif not plan.nothing:
-            plan = self._confirmed(plan, confirm, watch)
-        return self._carry_out(plan)
+            agreed.refuse_moved(self._agreed(stage.plan))
+        elif not stage.plan.nothing:
+            stage = self._confirmed(stage, confirm, watch)
+        report = stage.carry_out()
+        for number in count(2):
+            if not stage.plan.later or not report.holds:
+                return report
+            if self.task.stop_after and number > self.task.stop_after:
+                left = counted(len(stage.plan.later), "stage")
+                return replace(report, left=f"{left} left; run provision again to go on, or set the inventory back")
+            stage = self._next_stage()
+            agreed.refuse_moved(self._agreed(stage.plan))
+            report = report.then(stage.carry_out())
+        raise AssertionError
 
-    def _confirmed(self, plan: Plan, confirm: Callable[[Plan], None], watch: Watch) -> Plan:
+    def _confirmed(self, stage: _StageRun, confirm: Callable[[Plan], None], watch: Watch) -> _StageRun:
         """The plan that the user agreed to; RefusedError when something moved while the question waited."""
         watch.pause()
         shown_at = time.monotonic()
-        confirm(plan)
+        confirm(stage.plan)
         refuse_lost_lock(self.task.cluster.name, self.lock)
         if time.monotonic() - shown_at < _FRESH:
-            return plan
-        now = self._plan()
-        self._agreed(plan).refuse_moved(self._agreed(now))
+            return stage
+        now = self._next_stage()
+        self._agreed(stage.plan).refuse_moved(self._agreed(now.plan))
         return now
 
     def _agreed(self, plan: Plan) -> AgreedPlan:
@@ -154,35 +156,60 @@ class _Provision:
         if not checked.ok:
             raise _refused(checked, self.task.inventory)
 
-    def _plan(self) -> Plan:
+    def _next_stage(self) -> _StageRun:
+        """What is done next, as it follows from what runs now."""
         with self.phases.phase("plan", "plan"):
-            plan = whole(self.task.cluster, self.hosts, self.task.kafka, self.task.limit)
+            cluster, plan = whole(self.task.cluster, self.hosts, self.task.kafka, self.task.limit)
         if plan.refused:
             raise RefusedError(
                 f"{plan.refused[0].what}; nothing was changed",
                 details="\n".join(refusal.what for refusal in plan.refused[1:]),
                 resolution=plan.refused[0].resolution,
             )
+        stage = _StageRun(self, cluster, plan)
         # Before anything is written: a broker that restarts by accident would start with what the others could not.
-        refuse_unsafe(self.gates, [self.task.cluster.find(restart.node) for restart in plan.restarts])
+        refuse_unsafe(stage.gates, [cluster.find(restart.node) for restart in plan.restarts])
         for note in plan.notes if plan.nothing else ():  # else they are shown with the question
             self.phases.say(note)
-        return plan
+        return stage
 
-    def _carry_out(self, plan: Plan) -> ProvisionReport:
-        task, phases = self.task, self.phases
-        changed = self._apply(plan) if plan.changes or plan.starts else []
+
+@dataclass(frozen=True)
+class _StageRun:
+    """One stage of a run: its cluster, and the steps that bring the hosts there."""
+
+    run: _Provision
+    cluster: Cluster
+    plan: Plan
+
+    @cached_property
+    def gates(self) -> Gates:
+        """The gates of the stage, with the user's options."""
+        task = self.run.task
+        return Gates(
+            self.cluster,
+            task.kafka.config,
+            unsafe_partitions=task.unsafe_partitions,
+            timeout=task.gate_timeout,
+            hosts=self.run.hosts,
+        )
+
+    def carry_out(self) -> ProvisionReport:
+        """Change the hosts, restart what must be restarted, and verify the cluster."""
+        task, phases, plan = self.run.task, self.run.phases, self.plan
+        if plan.title:
+            phases.say(f"stage: {plan.title}")
+        changed = self._apply() if plan.changes or plan.starts else []
         if plan.settings:
             with phases.phase("settings", "set dynamic config of the brokers"):
-                apply_dynamic(task.cluster, plan.settings, phases.say, self.gates.config)
-        restarted = self._restart(plan) if plan.restarts else []
-        verified = verify.verify(
-            task.cluster, task.kafka, plan, phases, whole=not task.limit, smoke_too=task.smoke_test
-        )
+                apply_dynamic(self.cluster, plan.settings, phases.say, self.gates.config)
+        restarted = self._restart() if plan.restarts else []
+        kafka = kafka_of(self.cluster.brokers, task.kafka)
+        verified = verify.verify(self.cluster, kafka, plan, phases, whole=not task.limit, smoke_too=task.smoke_test)
         return ProvisionReport(
-            name=task.cluster.name,
-            summary=describe(task.cluster),
-            bootstrap=task.cluster.bootstrap,
+            name=self.cluster.name,
+            summary=describe(self.cluster),
+            bootstrap=self.cluster.bootstrap,
             changed=tuple(changed),
             settings=tuple(f"{setting.node or 'all brokers'}: {setting.key}" for setting in plan.settings),
             restarted=tuple(restarted),
@@ -192,21 +219,28 @@ class _Provision:
             seconds=phases.seconds,
         )
 
-    def _apply(self, plan: Plan) -> list[HostChange]:
-        task = self.task
+    def _apply(self) -> list[HostChange]:
+        task, run = self.run.task, self.run
         changed = apply.apply(
-            task.inventory, plan, self.hosts, self.gates, self.phases, task.limit, task.become_password
+            task.inventory,
+            task.cluster,
+            self.plan,
+            run.hosts,
+            self.gates,
+            run.phases,
+            task.limit,
+            task.become_password,
         )
-        self.lock.check()
+        run.lock.check()
         return changed
 
-    def _restart(self, plan: Plan) -> list[str]:
+    def _restart(self) -> list[str]:
         """Roll what must restart; a line for each node."""
-        reasons = {restart.node: "; ".join(restart.reasons) for restart in plan.restarts}
-        phases = self.phases
-        with phases.phase("restart", f"restart {counted(len(plan.restarts), 'node')}, one at a time"):
+        reasons = {restart.node: "; ".join(restart.reasons) for restart in self.plan.restarts}
+        phases = self.run.phases
+        with phases.phase("restart", f"restart {counted(len(reasons), 'node')}, one at a time"):
             try:
-                report = roll(self.gates, reasons, self.hosts, phases.say, phases.note, self.lock)
+                report = roll(self.gates, reasons, self.run.hosts, phases.say, phases.note, self.run.lock)
             except ApplyError as problem:
                 problem.details += "\nall nodes have their new files: correct them before others restart"
                 raise

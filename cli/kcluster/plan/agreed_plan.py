@@ -30,7 +30,8 @@ class AgreedPlan:
     @classmethod
     def of(cls, plan: Plan, cluster: Cluster) -> AgreedPlan:
         """The steps of a plan."""
-        return cls(cluster.name, fingerprint(cluster), dict(_steps(plan)))
+        every = (step for stage in (plan, *plan.later) for step in _steps(stage))
+        return cls(cluster.name, fingerprint(cluster), dict(every))
 
     @classmethod
     def read(cls, file: Path) -> AgreedPlan:
@@ -91,13 +92,14 @@ _AGAIN = "look at the new plan: kcluster plan -i INV"
 
 
 def _steps(plan: Plan) -> Iterator[tuple[str, str]]:
+    stage = f"{plan.title}: " if plan.title else ""
     for change in plan.changes:
-        yield f"{change.host}: {change.action} {change.what}", change.diff
+        yield f"{stage}{change.host}: {change.action} {change.what}", change.diff
     for start in plan.starts:
-        yield f"{start.host}: start {start.node}", ""
+        yield f"{stage}{start.host}: start {start.node}", ""
     for restart in plan.restarts:
-        yield f"{restart.host}: restart {restart.node}", "; ".join(restart.reasons)
+        yield f"{stage}{restart.host}: restart {restart.node}", "; ".join(restart.reasons)
     for setting in plan.settings:
-        yield f"{setting.node or 'all brokers'}: set {setting.key}", str(setting.after)
+        yield f"{stage}{setting.node or 'all brokers'}: set {setting.key}", str(setting.after)
     for topic in plan.topics or ():
         yield f"topic: {topic.words}", topic.before

@@ -9,6 +9,7 @@ from kcluster import render
 from kcluster.config.file_paths import OWN
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
+from kcluster.model.node import Node
 from kcluster.model.observed import ObservedFile
 from kcluster.plan import file_diff
 from kcluster.plan.pairs import Pair
@@ -58,9 +59,18 @@ def _feature(java: str) -> int:
     return numbers[1] if numbers[:1] == [1] and len(numbers) > 1 else next(iter(numbers), 0)
 
 
+def wanted_directory(node: Node) -> str:
+    """Owner, group and mode of a data directory as they shall be."""
+    return f"{node.places.user}:{node.places.group} {OWN}"
+
+
+def wanted_file(node: Node, file: render.RenderedFile) -> str:
+    """Owner, group and mode of a file as they shall be: what not all may read is for root and the service."""
+    return f"root:{node.places.group if file.mode == '0640' else 'root'} {file.mode}"
+
+
 def _directories(pair: Pair) -> Iterator[Change]:
-    places = pair.node.places
-    wanted = f"{places.user}:{places.group} {OWN}"
+    wanted = wanted_directory(pair.node)
     for path, found in pair.directories:
         if found is None or found.attributes != wanted:
             note = f"{found.attributes} -> {wanted}" if found else ""
@@ -79,9 +89,7 @@ def _files(pair: Pair) -> Iterator[Change]:
 
 def _differences(pair: Pair, file: render.RenderedFile, found: ObservedFile) -> Iterator[str]:
     """A note for each thing that differs, empty where the diff shows it."""
-    # A file that not all may read is for root and the service.
-    group = pair.node.places.group if file.mode == "0640" else "root"
-    wanted = f"root:{group} {file.mode}"
+    wanted = wanted_file(pair.node, file)
     if found.attributes != wanted:
         yield f"{found.attributes} -> {wanted}"
     if found.text != file.text:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from kcluster.errors import ExitCode
 from kcluster.model import topic_change
 from kcluster.results import Block, Cell, Result, Tone, counted
+
+_BACK = "each stage is verified before the next; --stop-after N ends after one; set the inventory back to walk back"
 
 
 class Action(StrEnum):
@@ -98,13 +100,18 @@ class Plan(Result):
     """Nothing runs and no node has data: everything may start at the same time."""
     notes: tuple[str, ...] = ()
     """What the plan does not change, and what is unknown."""
+    title: str = ""
+    """What this stage of a staged change does; empty when one pass does everything."""
+    later: tuple[Plan, ...] = ()
+    """The stages after this one, as they follow from it."""
     exit_code_tells: bool = False
     """Whether the exit code tells if something would change."""
 
     @property
     def nothing(self) -> bool:
         """Whether every host, and every topic that could be compared, is as the inventory says."""
-        return not (self.changes or self.starts or self.restarts or self.settings or self.topics or self.refused)
+        steps = self.changes or self.starts or self.restarts or self.settings or self.topics
+        return not (steps or self.refused or self.later)
 
     @property
     def exit_code(self) -> ExitCode:
@@ -114,25 +121,35 @@ class Plan(Result):
 
     def data(self) -> Any:
         """The fields, and whether there is nothing to do."""
-        fields = asdict(self)
+        fields = asdict(replace(self, later=()))
         del fields["exit_code_tells"]
-        return {"nothing": self.nothing, **fields}
+        return {"nothing": self.nothing, **fields, "later": [stage.data() for stage in self.later]}
 
     def view(self) -> Iterable[Block]:
-        """What changes on each host, then the restarts in their order, the topics, and one line that counts."""
+        """The steps of each stage, and one line that counts."""
         yield from (Cell(note, Tone.WARN) for note in self.notes)
         if self.nothing:
             yield Cell(f"{self.cluster}: nothing to do: every host is as the inventory says", Tone.GOOD)
             return
+        stages = (self, *self.later)
+        for number, stage in enumerate(stages, 1):
+            if len(stages) > 1:
+                yield f"stage {number} of {len(stages)}: {stage.title or 'the rest'}"
+            yield from stage.steps()
+        if self.later:
+            yield Cell(_BACK, Tone.DIM)
+        for refusal in self.refused:
+            yield Cell(f"refused: {refusal.what}", Tone.BAD)
+            yield f"  try: {refusal.resolution}"
+        yield Cell(f"{self.cluster}: {self._counts()}", Tone.BAD if self.refused else Tone.PLAIN)
+
+    def steps(self) -> Iterator[Block]:
+        """What changes on each host, then the restarts in their order, and the topics."""
         for blocks, hosts in _by_blocks(self.changes).items():
             yield Cell(", ".join(hosts), Tone.DIM)
             yield from blocks
         yield from self._movements()
         yield from self._topics()
-        for refusal in self.refused:
-            yield Cell(f"refused: {refusal.what}", Tone.BAD)
-            yield f"  try: {refusal.resolution}"
-        yield Cell(f"{self.cluster}: {self._counts()}", Tone.BAD if self.refused else Tone.PLAIN)
 
     def _movements(self) -> Iterator[Block]:
         """Starts, settings and restarts: what happens to the processes."""
@@ -158,12 +175,14 @@ class Plan(Result):
             yield from map(_of_topic, self.topics)
 
     def _counts(self) -> str:
+        stages = (self, *self.later)
         numbers = (
-            (len(self.changes), "change"),
-            (len(self.starts), "start"),
-            (len(self.settings), "setting"),
-            (len(self.restarts), "restart"),
-            (len(self.topics or ()), "topic change"),
+            (len(self.later) and len(stages), "stage"),
+            (sum(len(stage.changes) for stage in stages), "change"),
+            (sum(len(stage.starts) for stage in stages), "start"),
+            (sum(len(stage.settings) for stage in stages), "setting"),
+            (sum(len(stage.restarts) for stage in stages), "restart"),
+            (sum(len(stage.topics or ()) for stage in stages), "topic change"),
             (len(self.refused), "refusal"),
         )
         return ", ".join(counted(number, noun) for number, noun in numbers if number)

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 
 from kcluster.clients import ansible
 from kcluster.clients.ansible import Event, TaskStatus
-from kcluster.plan.fingerprint import AGREED, fingerprint
+from kcluster.plan.fingerprint import AGREED, STAGE, fingerprint
 from kcluster.results import StepState, counted
 from kcluster.rollout import diagnosis
 from kcluster.rollout.phases import Phases
 from kcluster.rollout.provision_result import HostChange
 from kcluster.rollout.roll import wait_after_start
+from kcluster.stages import stage_file
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
+    from kcluster.model.cluster import Cluster
     from kcluster.plan import Plan
     from kcluster.rollout.gates import Gates
 
@@ -33,6 +35,7 @@ _STATES = {
 
 def apply(
     inventory: Path,
+    wanted: Cluster,
     plan: Plan,
     hosts: Connections,
     gates: Gates,
@@ -42,11 +45,12 @@ def apply(
 ) -> list[HostChange]:
     """Carry out the changes and starts of a plan; what was changed. Blocks until the started nodes serve.
 
-    ApplyError when Ansible fails on a host, or a node does not start.
+    The inventory describes the wanted cluster, the gates have that of this stage. ApplyError when Ansible fails on a
+    host, or a node does not start.
     """
     nodes = [node for start in plan.starts for node in gates.cluster.find(start.node)]
     marks = diagnosis.marks(nodes, hosts)
-    with phases.phase("apply", f"apply with Ansible: {_counts(plan)}"):
+    with phases.phase("apply", f"apply with Ansible: {_counts(plan)}"), stage_file(gates.cluster) as stage:
         outcome = ansible.run_playbook(
             PLAYBOOK,
             inventory,
@@ -54,7 +58,7 @@ def apply(
             limit=limit,
             forks=len(gates.cluster.every_host),
             become_password=become_password,
-            given={AGREED: fingerprint(gates.cluster)},
+            given={AGREED: fingerprint(wanted), **({} if gates.cluster == wanted else {STAGE: stage})},
         )
     if nodes:
         with phases.phase("wait", f"wait for {counted(len(nodes), 'node')} to serve"):

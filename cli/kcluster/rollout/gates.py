@@ -13,7 +13,7 @@ from kcluster.clients.kafka import Kafka
 from kcluster.errors import KclusterError, UnreachableError
 from kcluster.facts import fetching, running, spark_masters
 from kcluster.model.broker import Broker
-from kcluster.model.client import protocol_of
+from kcluster.model.client import protocol_of, suited
 from kcluster.model.endpoints import port_of
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.node import Kind, Node
@@ -95,7 +95,7 @@ class Gates:
         in_use = [node for node in nodes if not self.running.dead(node)]
         reasons = list(self._starting.reasons(self.running, in_use))
         if metadata_nodes := _metadata_nodes(in_use):
-            reasons += self._metadata_quorum_without(metadata_nodes)
+            reasons += self.metadata_quorum_without(metadata_nodes)
         if brokers := {node.id for node in in_use if isinstance(node, Broker)}:
             reasons += [] if metadata_nodes else self._no_metadata_leader()
             reasons += self._quorum_lost() or self._brokers_without(brokers)
@@ -103,7 +103,7 @@ class Gates:
 
     def after_start(self, node: Node) -> tuple[Reason, ...]:
         """Why the node is not yet back as it was; empty when the next one may stop."""
-        return tuple(self._metadata_quorum_without(())) if _metadata_nodes([node]) else self.serving([node])
+        return tuple(self.metadata_quorum_without(())) if _metadata_nodes([node]) else self.serving([node])
 
     def serving(self, nodes: Sequence[Node]) -> tuple[Reason, ...]:
         """Why these nodes do not serve yet, whatever the state of the others; empty when they do."""
@@ -122,6 +122,12 @@ class Gates:
         if daemons := [node for node in nodes if isinstance(node, SparkDaemon)]:
             reasons += self._spark_not_serving(daemons)
         return tuple(reasons)
+
+    def metadata_quorum_without(self, stopping: Collection[str]) -> Sequence[Reason]:
+        """Why the ZooKeeper servers or controllers but these are not complete and in sync; empty when they are."""
+        if isinstance(self.cluster.metadata, Ensemble):
+            return list(gate_rules.ensemble_without(stopping, self._zookeeper_monitors()))
+        return self._controllers_without(stopping, self.cluster.metadata)
 
     def dead(self, node: Node) -> bool:
         """Whether the node was last seen without a process."""
@@ -142,11 +148,6 @@ class Gates:
         return next((f"{kind}-{view.controller}" for view in views if view.controller >= 0), "")
 
     # The metadata quorum: ZooKeeper servers or controllers.
-
-    def _metadata_quorum_without(self, stopping: Collection[str]) -> Sequence[Reason]:
-        if isinstance(self.cluster.metadata, Ensemble):
-            return list(gate_rules.ensemble_without(stopping, self._zookeeper_monitors()))
-        return self._controllers_without(stopping, self.cluster.metadata)
 
     def _controllers_without(self, stopping: Collection[str], quorum: Quorum) -> Sequence[Reason]:
         """The remaining controllers must fetch from the leader once more from now on: only that shows they are alive.
@@ -228,7 +229,7 @@ class Gates:
         if not self._connects(broker):  # refused at once, where a client goes on trying for half a second
             raise UnreachableError(f"no broker answers at {self._listener(broker).address}")
         # A client of its own knows no other address, so it is this broker that gives the first answer.
-        metadata = Kafka(self._listener(broker).address, self.config).metadata()
+        metadata = self._client(broker).metadata()
         return ClusterView(broker.id, frozenset(metadata.brokers), metadata.controller_id, of_metadata(metadata))
 
     # Where nodes are asked.
@@ -258,6 +259,10 @@ class Gates:
     def _listener(self, broker: Broker) -> Listener:
         return self._started(broker).listener_for(protocol_of(self.config))
 
+    def _client(self, broker: Broker) -> Kafka:
+        listener = self._listener(broker)
+        return Kafka(listener.address, suited(self.config, listener.protocol))
+
     def _endpoint(self, node: Node) -> tuple[str, int]:
         """The address and port at which this machine connects to a node."""
         if isinstance(node, Broker):
@@ -273,7 +278,7 @@ class Gates:
         if not topics:
             return {}
         asked = next(broker for broker in self.cluster.brokers if broker.id == views[0].broker)
-        states = with_config(Kafka(self._listener(asked).address, self.config), topics, broker=asked.id)
+        states = with_config(self._client(asked), topics, broker=asked.id)
         return {state.name: state.min_isr for state in states}
 
 

@@ -31,7 +31,8 @@ class Phases:
             yield
         except KeyboardInterrupt:
             left = "changes so far stay and started nodes run on; run it again to finish"
-            self.say(f"interrupted in: {self._title}; {'nothing was changed' if self._current in _READ_ONLY else left}")
+            changed = {self._current, *self.seconds} - set(_READ_ONLY)
+            self.say(f"interrupted in: {self._title}; {left if changed else 'nothing was changed'}")
             raise
 
     @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from kcluster.errors import ExitCode
@@ -37,6 +37,17 @@ class ProvisionReport(Result):
     """What is wrong with the cluster; empty when it is healthy and the smoke test passed."""
     seconds: Mapping[str, float]
     """By phase, in order."""
+    left: str = ""
+    """What of a staged change is left, and how to go on."""
+
+    def then(self, later: ProvisionReport) -> ProvisionReport:
+        """This report and that of the next stage as one."""
+        return replace(
+            later,
+            changed=(*self.changed, *later.changed),
+            settings=(*self.settings, *later.settings),
+            restarted=(*self.restarted, *later.restarted),
+        )
 
     @property
     def holds(self) -> bool:
@@ -63,6 +74,8 @@ class ProvisionReport(Result):
             yield Cell(self.proof, Tone.GOOD if self.holds else Tone.BAD)
         yield from (Cell(problem, Tone.BAD) for problem in self.problems)
         yield Cell(f"{self.name}: {self.summary}, {self._changes()}", Tone.GOOD if self.holds else Tone.BAD)
+        if self.left:
+            yield Cell(self.left, Tone.WARN)
         yield f"bootstrap: {self.bootstrap}"
 
     def _hosts_by_change(self) -> Mapping[str, list[str]]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pickle
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from kcluster.config import properties
 from kcluster.model.cluster import Cluster
 from kcluster.model.running import ProcessState, Running
 from kcluster.stages import controllers, ensemble, listeners
-from kcluster.stages.step import Step
+from kcluster.stages.stage_change import StageChange
 
-__all__ = ["Stage", "stages"]
+__all__ = ["Stage", "after", "read_stage", "stage_file", "stages"]
 
-Transition = Callable[[Running, Cluster], Step]
+Transition = Callable[[Running, Cluster], StageChange]
 """The next step of one kind of change; it looks at what runs and remembers nothing, so that any run goes on."""
 
 _TRANSITIONS: tuple[Transition, ...] = (ensemble.step, controllers.step, listeners.step)
@@ -27,6 +31,22 @@ class Stage:
     title: str
     """What it does: "open REPLICATION"; empty when one pass does everything."""
     cluster: Cluster
+
+
+@contextmanager
+def stage_file(stage: Cluster) -> Iterator[str]:
+    """A file of ours only with a stage, for `read_stage` in Ansible's process; it is there as long as the block."""
+    with tempfile.NamedTemporaryFile(prefix="kcluster-") as file:
+        pickle.dump(stage, file)
+        file.flush()
+        yield file.name
+
+
+def read_stage(file: str) -> Cluster:
+    """The stage that `stage_file` wrote."""
+    stage = pickle.loads(Path(file).read_bytes())
+    assert isinstance(stage, Cluster)
+    return stage
 
 
 def stages(running: Running, wanted: Cluster) -> tuple[Stage, ...]:

@@ -16,7 +16,7 @@ from kcluster.model.cluster import Cluster
 from kcluster.model.node import Node
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.running import Running
-from kcluster.stages.step import Step, held
+from kcluster.stages.stage_change import StageChange, held
 
 VOTERS = "controller.quorum.voters"
 
@@ -24,26 +24,26 @@ Ports = Mapping[int, frozenset[int]]
 """Of each controller, by its id."""
 
 
-def step(running: Running, wanted: Cluster) -> Step:
+def step(running: Running, wanted: Cluster) -> StageChange:
     """The next step of the controllers' ports."""
     if not isinstance(wanted.metadata, Quorum):
-        return Step()
+        return StageChange()
     controllers = wanted.metadata.controllers
     live = {node.name: running.settings[node.name] for node in wanted.nodes if _known(running, node)}
     opened = {each.id: _listening(live[each.name]) for each in controllers if each.name in live}
     asked = _asked(live.values())
     goal = {each.id: frozenset([each.port]) for each in controllers}
     if not opened or not asked:
-        return Step()
+        return StageChange()
     if all(asked.get(number, goal[number]) <= goal[number] for number in goal):
         closed = sorted({port for number, ports in opened.items() for port in ports - goal[number]})
-        return Step(f"close port {_joined(closed)} of the controllers" if closed else "")
+        return StageChange(f"close port {_joined(closed)} of the controllers" if closed else "")
     both = {number: goal[number] | asked.get(number, frozenset()) for number in goal}
     ports = _joined(sorted({port for each in goal.values() for port in each}))
     if all(both[number] <= opened[number] for number in opened):
-        return Step(f"all nodes ask controllers at port {ports}", partial(_edited, both, {}), last=False)
+        return StageChange(f"all nodes ask controllers at port {ports}", partial(_edited, both, {}), last=False)
     voters = {name: settings[VOTERS] for name, settings in live.items() if VOTERS in settings}
-    return Step(f"controllers listen at port {ports} too", partial(_edited, both, voters), last=False)
+    return StageChange(f"controllers listen at port {ports} too", partial(_edited, both, voters), last=False)
 
 
 def _edited(both: Ports, voters: Mapping[str, str], cluster: Cluster) -> Cluster:

@@ -15,7 +15,7 @@ from kcluster.facts.started import as_started
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.running import Running
-from kcluster.stages.step import Step, held
+from kcluster.stages.stage_change import StageChange, held
 
 CONNECT = "zookeeper.connect"
 
@@ -32,13 +32,13 @@ def members_of(settings: Mapping[str, str]) -> dict[int, str]:
     }
 
 
-def step(running: Running, wanted: Cluster) -> Step:
+def step(running: Running, wanted: Cluster) -> StageChange:
     """The next step of the ensemble."""
     if not isinstance(wanted.metadata, Ensemble):
-        return Step()
+        return StageChange()
     state = _State.of(running, wanted, wanted.metadata)
     if not state.lists:
-        return Step()
+        return StageChange()
     if state.unequal:
         return state.members_become(state.common)
     now = state.common
@@ -96,16 +96,18 @@ class _State:
                 found[number] = chosen
         return found
 
-    def members_become(self, members: Members) -> Step:
+    def members_become(self, members: Members) -> StageChange:
         """All servers have this list; ports and brokers stay as they are."""
-        return Step(self._change(members), partial(self._edited, members, {}), last=False)
+        return StageChange(self._change(members), partial(self._edited, members, {}), last=False)
 
-    def member_moves(self, number: int, now: Members) -> Step:
+    def member_moves(self, number: int, now: Members) -> StageChange:
         """A server moves to other ports among its peers; that it knows first, and connects to the others."""
         own = {number: {**now, number: self.goal[number]}}
-        return Step(f"zookeeper-{number} listens at {self.goal[number]}", partial(self._edited, now, own), last=False)
+        return StageChange(
+            f"zookeeper-{number} listens at {self.goal[number]}", partial(self._edited, now, own), last=False
+        )
 
-    def addresses(self) -> Step | None:
+    def addresses(self) -> StageChange | None:
         """The client ports move when every broker knows both; None when all are as wanted."""
         moving = [each for each in self.wanted.servers if self.ports.get(each.id, each.client_port) != each.client_port]
         if not moving:
@@ -118,19 +120,19 @@ class _State:
         if knowing and not self.connects:
             return None
         title = f"ZooKeeper serves at port {ports}" if knowing else f"brokers know ZooKeeper at port {ports} too"
-        return Step(title, partial(self._reachable, both, moves=knowing), last=False)
+        return StageChange(title, partial(self._reachable, both, moves=knowing), last=False)
 
-    def removal(self, now: Members) -> Step:
+    def removal(self, now: Members) -> StageChange:
         """Brokers forget the servers that leave, then these leave one at a time."""
         if not (gone := [number for number in now if number not in self.goal]):
-            return Step(self._last_title())
+            return StageChange(self._last_title())
         wanted = self.wanted.connect
         if any(_addresses(each) != _addresses(wanted) for each in self.connects.values()):
-            return Step(f"brokers connect to {wanted}", partial(self._with_members, now), last=False)
+            return StageChange(f"brokers connect to {wanted}", partial(self._with_members, now), last=False)
         left = {number: line for number, line in now.items() if number != gone[-1]}
         if len(gone) == 1:
-            return Step(self._change(left))
-        return Step(self._change(left), partial(self._with_members, left), last=False)
+            return StageChange(self._change(left))
+        return StageChange(self._change(left), partial(self._with_members, left), last=False)
 
     def _last_title(self) -> str:
         connects = {frozenset(_addresses(each)) for each in self.connects.values()}
@@ -183,7 +185,8 @@ def _connecting(cluster: Cluster, connect: str, own: Mapping[str, str] | None = 
     return replace(
         cluster,
         brokers=tuple(held(broker, {CONNECT: (own or {}).get(broker.name, connect)}) for broker in cluster.brokers),
-        engine=cluster.engine and (replace(cluster.engine, keepers=servers) if cluster.engine.keepers else cluster.engine),
+        engine=cluster.engine
+        and (replace(cluster.engine, keepers=servers) if cluster.engine.keepers else cluster.engine),
     )
 
 

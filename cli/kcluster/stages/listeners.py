@@ -16,7 +16,7 @@ from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
 from kcluster.model.listener import Listener
 from kcluster.model.running import Running
-from kcluster.stages.step import Step, held
+from kcluster.stages.stage_change import StageChange, held
 
 _MECHANISM = "sasl.mechanism.inter.broker.protocol"
 _ENABLED = "sasl.enabled.mechanisms"
@@ -79,7 +79,7 @@ class Started:
         return next((each for each in self.broker.listeners if each.name == name), None)
 
 
-def step(running: Running, wanted: Cluster) -> Step:
+def step(running: Running, wanted: Cluster) -> StageChange:
     """The next step of the listeners between brokers."""
     goals = {broker.name: _wanted(wanted, broker) for broker in wanted.brokers}
     live = {
@@ -90,7 +90,7 @@ def step(running: Running, wanted: Cluster) -> Step:
     target = _of_all({goal.speech for goal in goals.values()})
     spoken = {started.speech for started in live.values()}
     if target is None or spoken <= {target}:
-        return Step(_closing(live, goals) if live else "")
+        return StageChange(_closing(live, goals) if live else "")
     between = replace(target, listener=target.listener + _IN_BETWEEN)
     taken = any(each.listener == target.listener and each.protocol != target.protocol for each in spoken)
     way = between if taken else target
@@ -99,7 +99,7 @@ def step(running: Running, wanted: Cluster) -> Step:
     now = way if switches else min(spoken & common or spoken, key=str)
     edit = _Edit(live, goals, spoken, way, now)
     title = f"brokers talk over {way}" if switches else f"open {way} at port {edit.port}"
-    return Step(title, edit, last=False)
+    return StageChange(title, edit, last=False)
 
 
 @dataclass(frozen=True)

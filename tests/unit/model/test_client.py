@@ -9,7 +9,7 @@ import pytest
 
 from kcluster.local import topology
 from kcluster.local.cluster_record import UpOrigin
-from kcluster.model.client import Client
+from kcluster.model.client import Client, suited
 from kcluster.model.listener import Listener
 from kcluster.rules.network import client_protocol_served
 
@@ -51,3 +51,21 @@ def test_files_are_beside_the_inventory() -> None:
         "ssl.keystore.location": "/etc/me.pem",
         "client.id": "a",
     }
+
+
+@pytest.mark.parametrize(
+    ("protocol", "expected"),
+    [
+        ("SASL_SSL", {"security.protocol": "SASL_SSL", "sasl.username": "u", "ssl.ca.location": "/ca"}),
+        ("SASL_PLAINTEXT", {"security.protocol": "SASL_PLAINTEXT", "sasl.username": "u"}),
+        ("SSL", {"security.protocol": "SSL", "ssl.ca.location": "/ca"}),
+        ("PLAINTEXT", {"security.protocol": "PLAINTEXT"}),
+    ],
+)
+def test_a_listener_gets_the_properties_that_it_has_use_for(protocol: str, expected: dict[str, str]) -> None:
+    properties = {"security.protocol": "SASL_SSL", "sasl.username": "u", "ssl.ca.location": "/ca"}
+    assert suited(properties, protocol) == expected
+
+
+def test_nobody_logs_in_without_a_login() -> None:
+    assert suited({"client.id": "me"}, "SASL_SSL") == {"client.id": "me"}

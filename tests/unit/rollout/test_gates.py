@@ -273,10 +273,10 @@ def test_a_node_with_a_process_that_this_machine_cannot_reach_is_gated():
 
 def test_a_node_is_asked_where_its_process_was_started():
     started = (
-        "listeners=INNER://:1\nadvertised.listeners=INNER://10.0.0.7:1\nlistener.security.protocol.map=INNER:SSL\n"
+        "listeners=INNER://:1\nadvertised.listeners=INNER://127.0.0.7:1\nlistener.security.protocol.map=INNER:SSL\n"
     )
     gated = gates.Gates(AWAY, hosts=Hosts(started_with={"/etc/kafka/server.properties": started}))
-    assert "no broker answers at 10.0.0.7:1" in str(gated.before_stop([AWAY.brokers[0]]))
+    assert "no broker answers at 127.0.0.7:1" in str(gated.before_stop([AWAY.brokers[0]]))
     assert gated.running.process(AWAY.brokers[0]) is ProcessState.LISTENING
 
 

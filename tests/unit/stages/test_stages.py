@@ -51,9 +51,7 @@ def with_config(cluster: Cluster, config: Mapping[str, str]) -> Cluster:
 def servers(*numbers: int, client: int = 2181, peer: int = 2888, moved: tuple[int, ...] = ()) -> Cluster:
     """The cluster with these ZooKeeper servers; those that moved have another port among peers."""
     ensemble = Ensemble(
-        tuple(
-            Server(host=HOSTS[n - 1], id=n, client_port=client, peer_port=peer + 100 * (n in moved)) for n in numbers
-        )
+        tuple(Server(host=HOSTS[n - 1], id=n, client_port=client, peer_port=peer + 100 * (n in moved)) for n in numbers)
     )
     return replace(OLD, metadata=ensemble)
 
@@ -65,18 +63,20 @@ def controllers(port: int) -> Cluster:
 
 
 PLAIN = listening(OLD, "internal", ("internal", 9092, "PLAINTEXT"))
-SASL = with_config(listening(OLD, "internal", ("internal", 9092, "SASL_PLAINTEXT")), {
-    **JAAS, "sasl.mechanism.inter.broker.protocol": "PLAIN"
-})
-SASL_SCRAM = with_config(SASL, {
-    **SCRAM, "sasl.enabled.mechanisms": "SCRAM-SHA-512", "sasl.mechanism.inter.broker.protocol": "SCRAM-SHA-512"
-})
+SASL = with_config(
+    listening(OLD, "internal", ("internal", 9092, "SASL_PLAINTEXT")),
+    {**JAAS, "sasl.mechanism.inter.broker.protocol": "PLAIN"},
+)
+SASL_SCRAM = with_config(
+    SASL, {**SCRAM, "sasl.enabled.mechanisms": "SCRAM-SHA-512", "sasl.mechanism.inter.broker.protocol": "SCRAM-SHA-512"}
+)
 REPLICATION = listening(OLD, "replication", ("internal", 9092, "PLAINTEXT"), ("replication", 9094, "PLAINTEXT"))
 RENAMED = listening(OLD, "replication", ("replication", 9092, "PLAINTEXT"))
 MOVED = listening(OLD, "internal", ("internal", 9192, "PLAINTEXT"))
-SASL_MOVED = with_config(listening(OLD, "internal", ("internal", 9192, "SASL_PLAINTEXT")), {
-    **JAAS, "sasl.mechanism.inter.broker.protocol": "PLAIN"
-})
+SASL_MOVED = with_config(
+    listening(OLD, "internal", ("internal", 9192, "SASL_PLAINTEXT")),
+    {**JAAS, "sasl.mechanism.inter.broker.protocol": "PLAIN"},
+)
 
 WAYS = {
     "nothing": (PLAIN, PLAIN, [""]),
@@ -118,8 +118,11 @@ WAYS = {
     "grow": (
         servers(1),
         servers(1, 2, 3),
-        ["add zookeeper-2 to the ensemble", "add zookeeper-3 to the ensemble", "brokers connect to "
-         "10.0.0.1:2181,10.0.0.2:2181,10.0.0.3:2181"],
+        [
+            "add zookeeper-2 to the ensemble",
+            "add zookeeper-3 to the ensemble",
+            "brokers connect to 10.0.0.1:2181,10.0.0.2:2181,10.0.0.3:2181",
+        ],
     ),
     "shrink": (
         servers(1, 2, 3, 4, 5),
@@ -181,9 +184,11 @@ WAYS = {
         ],
     ),
 }
-BOTH_WAYS = [(before, wanted) for before, wanted, _ in WAYS.values()] + [
-    (wanted, before) for before, wanted, _ in WAYS.values()
-] + [(PLAIN, SASL_MOVED), (SASL_MOVED, PLAIN), (RENAMED, SASL), (SASL_SCRAM, REPLICATION)]
+BOTH_WAYS = (
+    [(before, wanted) for before, wanted, _ in WAYS.values()]
+    + [(wanted, before) for before, wanted, _ in WAYS.values()]
+    + [(PLAIN, SASL_MOVED), (SASL_MOVED, PLAIN), (RENAMED, SASL), (SASL_SCRAM, REPLICATION)]
+)
 
 
 @pytest.mark.parametrize("way", WAYS)

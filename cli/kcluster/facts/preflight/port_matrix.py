@@ -94,13 +94,14 @@ def questions(cluster: Cluster, told: Mapping[str, HostFacts], *, here: bool = T
     """What each host that can be asked must open and where it must knock, as JSON for the script.
 
     `here` says whether this machine will knock too: an endpoint waits for all who come. One that nobody opens for this,
-    because nodes run there, stays as it is: one knock tells.
+    because its node runs and may open it at any moment, stays as it is: one knock tells.
     """
     callers = (*told, HERE) if here else tuple(told)
     alive = running(cluster, told)
     wanted = [endpoint for endpoint in port_requirements(cluster) if endpoint.host in told]
     silent = [node for node in cluster.every_node if node.name not in alive]
     closed = {(node.host.name, port) for node in silent for port in _own_ports(node)}
+    closed |= {(endpoint.host, endpoint.opens) for endpoint in wanted if not endpoint.optional}
     opened = {
         host: list(_openings(host, wanted, closed - {(host, port) for port in seen.ports}, callers))
         for host, seen in told.items()

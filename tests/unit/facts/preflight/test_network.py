@@ -179,12 +179,22 @@ def test_each_host_opens_what_is_closed_and_knocks_at_what_it_needs(cluster: Clu
 
 
 def test_ports_of_a_node_that_runs_and_of_hosts_that_are_away_are_left_alone(cluster: Cluster) -> None:
-    told = with_host(good(cluster), "h1", ports={2181: host_facts.PortUser(1, "java", "zookeeper.service")})
+    zookeeper = host_facts.PortUser(1, "java", "zookeeper.service")
+    told = with_host(good(cluster), "h1", ports={2181: zookeeper, 3888: zookeeper})
     del told.hosts["h3"]
     asked = port_matrix.questions(cluster, told.hosts)
     assert {door["port"]: door["expected"] for door in asked["h1"]["open"]} == {9092: 2}
     assert {address for address, _ in asked["h1"]["knock"]} == {"10.0.0.2"}
     assert sorted(asked["h2"]["once"]) == [(H1, 2181), (H1, 2888), (H1, 3888)]
+
+
+def test_the_new_port_of_a_node_that_runs_is_tried_too(cluster: Cluster) -> None:
+    moved = replace(cluster.brokers[0].internal, name="more", port=9094, advertised_port=9094)
+    more = replace(cluster.brokers[0], listeners=(cluster.brokers[0].internal, moved))
+    told = with_host(good(cluster), "h1", ports={9092: host_facts.PortUser(1, "java", "kafka.service")})
+    asked = port_matrix.questions(replace(cluster, brokers=(more, *cluster.brokers[1:])), told.hosts)
+    assert 9094 in {door["port"] for door in asked["h1"]["open"]}
+    assert 9092 not in {door["port"] for door in asked["h1"]["open"]}
 
 
 def test_every_host_knows_the_names_under_which_others_know_it(cluster: Cluster) -> None:

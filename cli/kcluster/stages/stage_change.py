@@ -17,7 +17,7 @@ def _as_wanted(cluster: Cluster) -> Cluster:
 
 
 @dataclass(frozen=True)
-class Step:
+class StageChange:
     """What a stage does for one kind of change."""
 
     title: str = ""
