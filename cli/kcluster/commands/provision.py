@@ -32,7 +32,8 @@ def provision(
     ] = None,
     no_smoke: Annotated[bool, typer.Option("--no-smoke", help="Skip the smoke test at the end.")] = False,
     stop_after: Annotated[
-        int | None, typer.Option("--stop-after", metavar="N", min=1, help="Of a change in stages carry out only the first N.")
+        int | None,
+        typer.Option("--stop-after", metavar="N", min=1, help="Of a change in stages carry out only the first N."),
     ] = None,
     gate_timeout: options.GateTimeout = 600.0,
     unsafe_partitions: options.UnsafePartitions = False,

@@ -53,5 +53,6 @@ def _longest(follower: Broker) -> float:
 
 
 def _program(broker: Broker, peers: Sequence[Broker]) -> str:
-    places = {peer.name: [peer.internal.advertised_host, peer.internal.advertised_port] for peer in peers}
+    # Whichever the follower uses: while the listener between brokers changes, not all use the same.
+    places = {peer.name: [[each.advertised_host, each.advertised_port] for each in peer.listeners] for peer in peers}
     return host_scripts.program("fetching", {"unit": file_paths.UNITS[broker.kind], "peers": places})

@@ -139,8 +139,8 @@ class _Edit:
             if speech.listener not in found or found[speech.listener].protocol != speech.protocol
         }
         taken = {each.port for each in kept.values()}
-        others = (each for each in found.values() if each.name not in kept)
-        return (*kept.values(), *(self._moved(each) if each.port in taken else each for each in others))
+        free = {each.name: self._moved(each) if each.port in taken else each for each in found.values()}
+        return tuple({**free, **kept}.values())
 
     def _kept(self) -> Iterator[Speech]:
         return (speech for speech in sorted(self.spoken, key=str) if speech != self.way)
