@@ -58,3 +58,9 @@ def killed_in_the_roll(fleet: Fleet, stage: str) -> None:
         assert any(stage in line for line in lines), "the stage never began"
         assert any("is back" in line for line in lines), "no node was restarted"
         run.send_signal(signal.SIGKILL)
+
+
+def members(*numbers: int) -> str:
+    """Three brokers, and ZooKeeper servers on these hosts."""
+    hosts = ", ".join(f"h{number}: {{zookeeper_id: {number}}}" for number in numbers)
+    return TRIO_ZK.replace("h1: {zookeeper_id: 1}, h2: {zookeeper_id: 2}, h3: {zookeeper_id: 3}", hosts)

@@ -39,6 +39,8 @@ class Ensemble:
 
     servers: tuple[Server, ...]
     chroot: str = ""
+    gets_company: bool = False
+    """Whether this is the stage in which a single server gets a second one, which serves when both know each other."""
 
     @property
     def nodes(self) -> tuple[Server, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kcluster.clients import ansible
 from kcluster.clients.ansible import Event, TaskStatus
+from kcluster.model.ensemble import Ensemble, Server
 from kcluster.plan.fingerprint import AGREED, STAGE, fingerprint
 from kcluster.results import StepState, counted
 from kcluster.rollout import diagnosis
@@ -19,6 +20,7 @@ from kcluster.stages import stage_file
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
     from kcluster.model.cluster import Cluster
+    from kcluster.model.node import Node
     from kcluster.plan import Plan
     from kcluster.rollout.gates import Gates
 
@@ -48,7 +50,7 @@ def apply(
     The inventory describes the wanted cluster, the gates have that of this stage. ApplyError when Ansible fails on a
     host, or a node does not start.
     """
-    nodes = [node for start in plan.starts for node in gates.cluster.find(start.node)]
+    nodes = [node for start in plan.starts for node in gates.cluster.find(start.node) if not _waits(gates.cluster, node)]
     marks = diagnosis.marks(nodes, hosts)
     with phases.phase("apply", f"apply with Ansible: {_counts(plan)}"), stage_file(gates.cluster) as stage:
         outcome = ansible.run_playbook(
@@ -64,6 +66,11 @@ def apply(
         with phases.phase("wait", f"wait for {counted(len(nodes), 'node')} to serve"):
             wait_after_start(marks, hosts, phases.say, gates.timeout, lambda: gates.serving(nodes))
     return [HostChange(event.host, line) for event in outcome.changed for line in _changes(event)]
+
+
+def _waits(cluster: Cluster, node: Node) -> bool:
+    """Whether a started node serves only after restarts: the second ZooKeeper server of a first that was alone."""
+    return isinstance(cluster.metadata, Ensemble) and cluster.metadata.gets_company and isinstance(node, Server)
 
 
 def report_event(event: Event, phases: Phases) -> None:

@@ -126,6 +126,8 @@ class Gates:
     def metadata_quorum_without(self, stopping: Collection[str]) -> Sequence[Reason]:
         """Why the ZooKeeper servers or controllers but these are not complete and in sync; empty when they are."""
         if isinstance(self.cluster.metadata, Ensemble):
+            if self.cluster.metadata.gets_company and stopping:
+                return ()  # the new server serves only after the restart of the first
             return list(gate_rules.ensemble_without(stopping, self._zookeeper_monitors()))
         return self._controllers_without(stopping, self.cluster.metadata)
 

@@ -176,7 +176,8 @@ class _State:
             for each in cluster.metadata.servers
             if each.id in members
         )
-        return replace(cluster, metadata=replace(cluster.metadata, servers=servers))
+        alone = any(len(each) == 1 for each in self.lists.values()) and len(members) > 1
+        return replace(cluster, metadata=replace(cluster.metadata, servers=servers, gets_company=alone))
 
 
 def _connecting(cluster: Cluster, connect: str, own: Mapping[str, str] | None = None) -> Cluster:

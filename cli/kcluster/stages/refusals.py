@@ -50,7 +50,7 @@ def _empty(stage: Cluster, empty: Sequence[Node], others: Sequence[Reason]) -> I
     nodes = stage.metadata.nodes
     what = "ZooKeeper servers" if isinstance(stage.metadata, Ensemble) else "controllers"
     names = ", ".join(f"{node.name} on {node.host.name}" for node in empty)
-    if len(empty) > len(nodes) - len(nodes) // 2 - 1:
+    if len(empty) > len(nodes) // 2:
         yield Refusal(
             f"{len(empty)} of {len(nodes)} {what} have no data ({names}): they would be a majority that knows nothing "
             "of the cluster, and its metadata would be lost",
