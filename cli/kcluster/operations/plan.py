@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kcluster import plan as planning
+from kcluster.clients import ports
 from kcluster.errors import KclusterError, UnreachableError, UsageError
 from kcluster.facts import spark_masters
 from kcluster.facts.hosts import observe_parts
@@ -24,6 +25,7 @@ from kcluster.plan.agreed_plan import AgreedPlan
 from kcluster.plan.carried_out import carried_out
 from kcluster.rollout.gates import Gates
 from kcluster.stages import Stage, stages
+from kcluster.stages.ensemble import leaving
 from kcluster.stages.refusals import refusals
 
 if TYPE_CHECKING:
@@ -98,7 +100,8 @@ def _of_metadata(
     blank = {node.name for node in there if not now.runs(node) and node.name not in now.settings}
     with_data = any(node.name in now.settings for node in there)
     others = Gates(stage, hosts=hosts).metadata_quorum_without(blank) if blank and with_data else ()
-    return refusals(now, wanted, stage, blank, others)
+    alive = {name: host for name, (host, port) in leaving(now, stage).items() if ports.answers(host, port, within=2.0)}
+    return refusals(now, wanted, stage, blank, others, alive)
 
 
 def _later(

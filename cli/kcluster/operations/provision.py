@@ -161,8 +161,9 @@ class _Provision:
         with self.phases.phase("plan", "plan"):
             cluster, plan = whole(self.task.cluster, self.hosts, self.task.kafka, self.task.limit)
         if plan.refused:
+            before = self.phases.changed
             raise RefusedError(
-                f"{plan.refused[0].what}; nothing was changed",
+                f"{plan.refused[0].what}; {'the stages before this one are done' if before else 'nothing was changed'}",
                 details="\n".join(refusal.what for refusal in plan.refused[1:]),
                 resolution=plan.refused[0].resolution,
             )
@@ -221,6 +222,9 @@ class _StageRun:
 
     def _apply(self) -> list[HostChange]:
         task, run = self.run.task, self.run
+        # A host whose only node joins in a later stage has nothing to do in this one.
+        here = [host.name for host in self.cluster.every_host]
+        limit = task.limit or (here if len(here) < len(task.cluster.every_host) else ())
         changed = apply.apply(
             task.inventory,
             task.cluster,
@@ -228,7 +232,7 @@ class _StageRun:
             run.hosts,
             self.gates,
             run.phases,
-            task.limit,
+            limit,
             task.become_password,
         )
         run.lock.check()

@@ -27,6 +27,8 @@ def carried_out(part: Part, observed: Mapping[str, ObservedHost]) -> dict[str, O
     found = dict(observed)
     for name, host in observed.items():
         nodes = {pair.node.name: _node(pair) for pair in pairs(part, {name: host})}
+        if not nodes:
+            continue
         release = part.release.directory
         found[name] = replace(
             host,

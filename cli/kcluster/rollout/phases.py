@@ -24,6 +24,11 @@ class Phases:
         self._current = ""
         self._title = "the start"
 
+    @property
+    def changed(self) -> bool:
+        """Whether a phase has begun that changes something."""
+        return bool({self._current, *self.seconds} - {*_READ_ONLY})
+
     @contextmanager
     def interruptible(self) -> Iterator[None]:
         """On Ctrl-C inside the block, say in which phase it came and what was changed; raises it again."""
@@ -31,8 +36,7 @@ class Phases:
             yield
         except KeyboardInterrupt:
             left = "changes so far stay and started nodes run on; run it again to finish"
-            changed = {self._current, *self.seconds} - set(_READ_ONLY)
-            self.say(f"interrupted in: {self._title}; {left if changed else 'nothing was changed'}")
+            self.say(f"interrupted in: {self._title}; {left if self.changed else 'nothing was changed'}")
             raise
 
     @contextmanager

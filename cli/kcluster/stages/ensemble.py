@@ -32,6 +32,24 @@ def members_of(settings: Mapping[str, str]) -> dict[int, str]:
     }
 
 
+def leaving(running: Running, stage: Cluster) -> dict[str, tuple[str, int]]:
+    """Where the servers listen that the ensemble loses in this stage: host and election port, by name."""
+    if not isinstance(stage.metadata, Ensemble):
+        return {}
+    known = {each.id: each.line for each in stage.metadata.servers}
+    for server in stage.metadata.servers:
+        known |= members_of(server.staged)
+        gone = {n: line for n, line in members_of(running.settings.get(server.name, {})).items() if n not in known}
+        if gone:
+            return {f"zookeeper-{n}": _election(line) for n, line in gone.items()}
+    return {}
+
+
+def _election(line: str) -> tuple[str, int]:
+    host, _, port = line.rsplit(":", 2)
+    return host.strip("[]"), int(port)
+
+
 def step(running: Running, wanted: Cluster) -> StageChange:
     """The next step of the ensemble."""
     if not isinstance(wanted.metadata, Ensemble):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
@@ -15,13 +15,28 @@ from kcluster.stages.controllers import voters_of
 
 
 def refusals(
-    running: Running, wanted: Cluster, stage: Cluster, blank: Collection[str], others: Sequence[Reason]
+    running: Running,
+    wanted: Cluster,
+    stage: Cluster,
+    blank: Collection[str],
+    others: Sequence[Reason],
+    alive: Mapping[str, str],
 ) -> tuple[Refusal, ...]:
     """Why the way to the wanted cluster must not be taken.
 
     `blank` has the names of the nodes of the metadata quorum without data and without process, `others` why the rest
-    of the quorum is not complete and in sync.
+    of the quorum is not complete and in sync, `alive` the servers that the stage takes out and that still run, with
+    their hosts.
     """
+    if alive:
+        return tuple(
+            Refusal(
+                f"{name} leaves the ensemble and still runs at {host}: servers that know it and servers that do not "
+                "could elect no leader",
+                f"stop it first: ssh {host} sudo systemctl disable --now zookeeper; then run it again",
+            )
+            for name, host in alive.items()
+        )
     voters = list(_other_voters(running, wanted))
     empty = [node for node in stage.metadata.nodes if node.name in blank]
     if voters or not empty or not any(node.name in running.settings for node in stage.metadata.nodes):
