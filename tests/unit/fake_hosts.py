@@ -93,7 +93,8 @@ class Hosts:
             "pid": 42 if running else None,
             "listening": ["[::]:1"] if running else [],
         }
-        return {"unit": unit, "started_with": self.started_with if running else {}, "started_release": ""}
+        started = self.started_with if running else {}
+        return {"unit": unit, "started_with": started, "started_release": "", "recovery": None}
 
     def _shown(self, name, unit):
         facts = {"Id": f"{unit}.service", **self.units.get((name, unit), RUNNING)}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kcluster.model.broker import Broker
     from kcluster.model.cluster import Cluster
     from kcluster.model.listener import Listener
+    from kcluster.model.running import Running
 
 T = TypeVar("T")
 
@@ -64,6 +65,9 @@ class ClusterFacts:
     """All answers; where there is none, the error says why."""
 
     cluster: Cluster | None
+    """As the inventory has it."""
+    running: Running | None = None
+    """As hosts say that it runs; None where none was asked."""
     nodes: Mapping[Endpoint, str] = field(default_factory=dict)
     """The address of each node, and why it does not answer; empty when it does."""
     advertised: Mapping[Endpoint, str] = field(default_factory=dict)
@@ -96,9 +100,9 @@ class ClusterFacts:
 
 
 def gather(kafka: Kafka, cluster: Cluster | None) -> ClusterFacts:
-    """Ask everything at the same time; without an inventory what the cluster's metadata tells."""
+    """Ask everything at the same time; without a cluster what its metadata tells."""
     # A client of its own: an old one remembers addresses and faults of the time before.
-    kafka = Kafka(kafka.bootstrap, kafka.config)
+    kafka = Kafka(cluster.bootstrap_for(_protocol(kafka)) if cluster else kafka.bootstrap, kafka.config)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         registered = pool.submit(_attempt, lambda: _registered(kafka))
         asked = _of_model(pool, kafka, cluster) if cluster else _of_metadata(pool, kafka, registered.result())

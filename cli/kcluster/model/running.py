@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from kcluster.model.cluster import Cluster
+from kcluster.model.endpoints import addresses
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.node import Node
 from kcluster.model.quorum import Quorum
@@ -37,6 +38,15 @@ class Recovery:
     """Changes as long as it gets on."""
 
 
+def _moves(here: Node, wanted: Node) -> list[str]:
+    runs, shall = addresses(here), addresses(wanted)
+    return [
+        f"{label} runs at {runs.get(label, 'no address')}, the inventory has {shall.get(label, 'none')}".strip()
+        for label in dict.fromkeys((*runs, *shall))
+        if runs.get(label) != shall.get(label)
+    ]
+
+
 @dataclass(frozen=True)
 class Running:
     """What was observed of the nodes of a cluster; of a node that was not observed, what the inventory says."""
@@ -59,6 +69,10 @@ class Running:
     def node(self, node: Node) -> Node:
         """The node with the endpoints of its process."""
         return next((each for each in self.cluster.every_node if each.name == node.name), node)
+
+    def moved(self, wanted: Cluster) -> dict[str, str]:
+        """The nodes that take connections elsewhere than wanted, by name, with both addresses of the first listener."""
+        return {node.name: words for node in wanted.nodes for words in _moves(self.node(node), node)[:1]}
 
     def observed(
         self,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kcluster.errors import ExitCode, KclusterError
 from kcluster.health.checks import all_checks
 from kcluster.health.cluster_facts import ClusterFacts, gather
-from kcluster.health.host_checks import Seen, host_checks, spark_check
+from kcluster.health.host_checks import address_check, host_checks, spark_check
 from kcluster.results import Block, Checks, Progress
 
 if TYPE_CHECKING:
@@ -54,16 +53,21 @@ class Health(Checks):
 
 def examine(kafka: Kafka, cluster: Cluster | None, hosts: Connections | None = None) -> Health:
     """Ask every question once: the cluster over the wire and, where there are any, the hosts over SSH meanwhile."""
-    with ThreadPoolExecutor(1) as pool:
-        looking = pool.submit(_looked, cluster, hosts) if cluster and hosts else None
+    checks, silent = [], True
+    if cluster and hosts:
+        from kcluster.facts.running import asked  # lazily: only hosts need it
+
+        seen, running, facts = asked(cluster, hosts, lambda where: gather(kafka, where))
+        facts = replace(facts, cluster=cluster, running=running)
+        checks = [*host_checks(cluster, seen), address_check(cluster, running)]
+        silent = all(isinstance(answer, KclusterError) for there in seen for answer in there.values())
+    else:
         facts = gather(kafka, cluster)
-        seen = looking.result() if looking else ()
-    checks = [*(host_checks(cluster, seen) if cluster and seen else []), *all_checks(facts)]
+    checks += all_checks(facts)
     if cluster and cluster.engine:
         checks.append(spark_check(cluster.engine))
     title = f"cluster {cluster.name}" if cluster else f"the cluster at {kafka.bootstrap}"
-    silent = facts.silent and all(isinstance(answer, KclusterError) for there in seen for answer in there.values())
-    return Health(title, checks, left_out=tuple(_left_out(facts)), silent=silent)
+    return Health(title, checks, left_out=tuple(_left_out(facts)), silent=silent and facts.silent)
 
 
 def until_healthy(
@@ -91,12 +95,6 @@ def changes(kafka: Kafka, cluster: Cluster | None, hosts: Connections | None = N
             told = health.signature
             yield replace(health, title=f"{time.strftime('%H:%M:%S')} {health.title}")
         time.sleep(PAUSE * 4)
-
-
-def _looked(cluster: Cluster, hosts: Connections) -> Seen:
-    from kcluster.facts.hosts import observe_parts  # lazily: only hosts need it
-
-    return observe_parts(cluster.parts, hosts)
 
 
 def _left_out(facts: ClusterFacts) -> Iterator[str]:
