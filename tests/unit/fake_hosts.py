@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from kcluster.clients import host_scripts
 from kcluster.clients.ssh import CommandResult
-from kcluster.errors import LockedError
+from kcluster.errors import LockedError, UnreachableError
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server
@@ -80,6 +80,9 @@ class Hosts:
         if len(lines) == 2:
             return CommandResult(0, f"{begin}{shown}", "")
         return CommandResult(0, f"{begin}{shown}\n{cut}{self.console}{cut}{self.log}{cut}{self.sockets}", "")
+
+    def start(self, name, command, **_):
+        raise UnreachableError(f"{name}: no session")
 
     def _processes(self, name, program):
         (question,) = re.findall(r"\.processes\(json\.loads\((.*)\)\)$", program, re.MULTILINE)

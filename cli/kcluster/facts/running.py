@@ -20,6 +20,7 @@ from kcluster.render import Role
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import CommandResult, Connections
+    from kcluster.facts.reach import Reach
     from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
 
@@ -42,17 +43,19 @@ def observed(running: Running, nodes: Iterable[Node], hosts: Connections) -> Run
     return _newer(running, [node for of_host in by_host.values() for node in of_host], seen)
 
 
-def asked(cluster: Cluster, hosts: Connections, ask: Callable[[Cluster], T]) -> tuple[Seen, Running, T]:
+def asked(cluster: Cluster, hosts: Connections, reach: Reach, ask: Callable[[Cluster], T]) -> tuple[Seen, Running, T]:
     """All that the hosts say, what runs, and the answers of the cluster where its processes listen.
 
-    It is asked where the inventory has it while the hosts are, and once more when its processes are elsewhere.
+    It is asked where the inventory has it while the hosts are, and once more when its processes are elsewhere or
+    this machine did not reach them.
     """
     with ThreadPoolExecutor(1) as pool:
         asking = pool.submit(ask, cluster)
         seen = observe_parts(cluster.parts, hosts)
         running = of_hosts(cluster, seen)
         answers = asking.result()
-    return seen, running, ask(running.cluster) if running.moved(cluster) else answers
+    reach.learn(running)
+    return seen, running, ask(running.cluster) if running.moved(cluster) or reach.misses else answers
 
 
 def of_hosts(cluster: Cluster, seen: Seen) -> Running:

@@ -12,7 +12,8 @@ from kcluster.results import Check, counted, few
 if TYPE_CHECKING:
     from kcluster.clients.kafka.topics import Partition, TopicState
     from kcluster.clients.wire import QuorumState
-    from kcluster.health.cluster_facts import ClusterFacts, Endpoint
+    from kcluster.health.cluster_facts import ClusterFacts
+    from kcluster.health.questions import Endpoint
 
 LAG_ALLOWED_MS = 5000
 """How long a voter may be behind the leader: ten times the beat with which an idle leader writes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,6 +69,15 @@ def address_check(cluster: Cluster, running: Running) -> Check:
     if moved:
         detail += f"; {few((f'{node} {where}' for node, where in moved.items()), '; ')} (kcluster plan shows the rest)"
     return Check("inventory addresses", True, detail, few(moved), warning=bool(moved))
+
+
+def reach_check(cluster: Cluster, closed: Collection[str]) -> Check:
+    """This machine reaches the processes itself; clients from here, as the smoke test, must."""
+    hosts = [host.name for host in cluster.hosts]
+    detail = f"of {len(hosts) - len(closed)} of {len(hosts)} hosts the ports are reached from this machine"
+    if closed:
+        detail += f"; of {few(sorted(closed))} SSH only, so their nodes were asked from the host itself"
+    return Check("ports from here", True, detail, few(sorted(closed)), warning=bool(closed))
 
 
 def _reachable(seen: Mapping[str, ObservedHost | KclusterError]) -> Check:

@@ -9,7 +9,8 @@ from kcluster.clients.kafka.topics import Partition, TopicState
 from kcluster.clients.wire import NodeIdentity, QuorumState, Voter
 from kcluster.errors import RefusedError, UnreachableError
 from kcluster.health import checks
-from kcluster.health.cluster_facts import ClusterFacts, Endpoint, ServerState
+from kcluster.health.cluster_facts import ClusterFacts
+from kcluster.health.questions import Endpoint, ServerState
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server

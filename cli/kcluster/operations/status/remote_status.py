@@ -22,6 +22,7 @@ from kcluster.plan.restart_reasons import pending_restart
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections, Login
+    from kcluster.facts.reach import Reach
     from kcluster.facts.running import Seen
 
 _STATES = {
@@ -54,16 +55,18 @@ def remote(cluster: Cluster, logins: Mapping[str, Login], spelled: str) -> Clust
 
 def over(hosts: Connections, cluster: Cluster, spelled: str) -> ClusterStatus:
     """The same over connections that are open already."""
-    from kcluster.facts.running import asked  # lazily: local clusters need no SSH
+    from kcluster.facts.reach import Reach  # lazily: local clusters need no SSH
+    from kcluster.facts.running import asked
 
-    seen, _, role_of = asked(cluster, hosts, _roles)
+    reach = Reach(hosts)
+    seen, _, role_of = asked(cluster, hosts, reach, lambda where: _roles(where, reach))
     return of(cluster, seen, role_of, spelled)
 
 
-def _roles(cluster: Cluster) -> dict[str, str]:
+def _roles(cluster: Cluster, reach: Reach) -> dict[str, str]:
     with ThreadPoolExecutor(1) as pool:
         spark = pool.submit(spark_masters.roles, cluster.engine) if cluster.engine else None
-        return {**roles(cluster, cluster.nodes), **(spark.result() if spark else {})}
+        return {**roles(cluster, cluster.nodes, reach.connect), **(spark.result() if spark else {})}
 
 
 def of(cluster: Cluster, seen: Seen, role_of: Mapping[str, str], spelled: str) -> ClusterStatus:
