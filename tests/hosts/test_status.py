@@ -57,6 +57,7 @@ def with_ports_that_moved_in_the_inventory_the_truth_is_told(fleet: Fleet, clust
     fleet.write(cluster.replace("  children:", MOVED % moved, 1))
     found, shown = nodes(fleet, ExitCode.DONE), fleet.run("status", "-i", str(fleet.inventory))
     moves = checks(fleet, ExitCode.DONE)["inventory addresses"]
+    smoke = fleet.run("smoke", "-i", str(fleet.inventory), check=False)
     fleet.lab.ssh("h2", "systemctl stop kafka")
     fleet.lab.ssh("h3", "systemctl kill --signal=STOP kafka")
     up = checks(fleet, ExitCode.NO)["nodes up"]
@@ -70,6 +71,7 @@ def with_ports_that_moved_in_the_inventory_the_truth_is_told(fleet: Fleet, clust
     assert (moves["warning"], moves["subject"].partition("-")[0]) == (True, says)
     assert moves["detail"].startswith("0 of 6 run where the inventory has them; ")
     assert "broker-1 INTERNAL runs at 10.77.0.11:9092 PLAINTEXT, the inventory has 10.77.0.11:9192" in moves["detail"]
+    assert (smoke.returncode, "broker-1 INTERNAL runs at 10.77.0.11:9092" in smoke.stderr) == (6, True), smoke.stderr
     assert up["detail"].startswith("4 of 6 answer; ")
     assert "broker-2 has no process" in up["detail"]
     assert "broker-3 has a process and does not answer: 10.77.0.13:9092 does not answer" in up["detail"]

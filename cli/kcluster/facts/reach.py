@@ -16,6 +16,7 @@ from kcluster.model.running import ProcessState
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
+    from kcluster.clients.ssh.relay import Relays
     from kcluster.model.node import Node
     from kcluster.model.running import Running
 
@@ -37,10 +38,8 @@ class Reach:
     """Connects to the processes of a cluster; of a host that lets only SSH through it remembers that for the run."""
 
     def __init__(self, hosts: Connections | None = None) -> None:
-        from kcluster.clients.ssh.relay import Relays
-
         self._known = hosts.names if hosts else ()
-        self._relays = Relays(hosts) if hosts else None
+        self._relays = _relays(hosts) if hosts else None
         self._doors: dict[Address, _Door] = {}
         self._failed: dict[Address, bool] = {}
         """The addresses that took no connection before it was known who listens there; whether it took its time."""
@@ -100,6 +99,12 @@ class Reach:
             raise OSError(problem.message) from problem
         finally:
             self._failed.pop(address, None)
+
+
+def _relays(hosts: Connections) -> Relays:
+    from kcluster.clients.ssh.relay import Relays  # lazily: local clusters need no SSH
+
+    return Relays(hosts)
 
 
 def _doors(node: Node, *, listens: bool) -> Iterator[tuple[Address, _Door]]:

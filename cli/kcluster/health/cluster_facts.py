@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from kcluster.clients.kafka import Kafka
-from kcluster.errors import KclusterError, UnreachableError
+from kcluster.errors import KclusterError
 from kcluster.facts.metadata import BrokerDoor, Metadata
 from kcluster.facts.reach import Reach
 from kcluster.health.questions import Endpoint, Questions, ServerState, attempt
@@ -183,8 +183,10 @@ def _topics(kafka: Kafka, doors: Sequence[BrokerDoor], asked: ClusterFacts) -> t
 
 def _first(doors: Sequence[BrokerDoor]) -> tuple[BrokerDoor, Metadata]:
     """The first broker that answers, and what it knows."""
-    answers = ((door, attempt(door.metadata)) for door in doors)
-    for door, told in answers:
+    problems = []
+    for door in doors:
+        told = attempt(door.metadata)
         if isinstance(told, Metadata):
             return door, told
-    raise UnreachableError("no broker answers, not even from its own host")
+        problems.append(told)
+    raise problems[0]

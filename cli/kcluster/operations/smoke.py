@@ -101,12 +101,14 @@ def _alive(kafka: Kafka, cluster: Cluster | None, hosts: Callable[[], Connection
         living = [broker.name for broker in cluster.brokers if running.process(broker) is ProcessState.LISTENING]
         if not living:
             raise
+        moved = [f"{name} {where}" for name, where in running.moved(cluster).items()]
         raise UnreachableError(
             f"this machine reaches no broker of {cluster.name}, and {len(living)} of {len(cluster.brokers)} run"
             f" on their hosts: {few(living)}",
-            details=problem.message,
-            resolution="let this machine through to the listeners (kcluster check names the ports),"
-            " or run it on one where clients run",
+            details="\n".join([problem.message, *moved]),
+            resolution="provision the addresses that the inventory has: kcluster plan"
+            if moved
+            else "let this machine through to the listeners (kcluster check names the ports), or run it where clients run",
         ) from problem
 
 

@@ -9,7 +9,7 @@ import socket
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from kcluster.clients import host_scripts
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _CONNECTED, _REFUSED = "kcluster-connected", "kcluster-refused "
 _AT_ONCE = 1 << 16
-_LIFE = 30.0
-"""Seconds a connection lives at most: it carries one question and its answer."""
+_LIFE = 5.0
+"""Seconds a connection lives beyond the time to make it: it carries one question and its answer."""
 _PER_HOST = 5
 """How many there are on a host at the same time: sshd takes 10 sessions of a connection, and others need some."""
 
@@ -42,17 +42,16 @@ class Relays:
         slot = self._slots[name]
         if not slot.acquire(timeout=within):
             raise TimeoutError(f"{_PER_HOST} connections through {name} are open already")
-        try:
-            running = self._hosts.start(name, host_scripts.LINE_COMMAND, within=_LIFE)
+        with ExitStack() as ending:
+            ending.callback(slot.release)
+            running = self._hosts.start(name, host_scripts.LINE_COMMAND, within=within + _LIFE)
+            ending.enter_context(running)
             question = {"addresses": list(addresses), "port": port, "within": within}
             running.write(host_scripts.line("relay", {**question, "connected": _CONNECTED, "refused": _REFUSED}))
             said = _connected(running)
-        except BaseException:
-            slot.release()
-            raise
-        ours, theirs = socket.socketpair()
-        threading.Thread(target=_carry, args=(theirs, running, said, slot), daemon=True).start()
-        return ours
+            ours, theirs = socket.socketpair()
+            threading.Thread(target=_carry, args=(theirs, running, said, ending.pop_all()), daemon=True).start()
+            return ours
 
 
 def _connected(running: RemoteCommand) -> Iterator[bytes]:
@@ -63,9 +62,8 @@ def _connected(running: RemoteCommand) -> Iterator[bytes]:
         _, mark, rest = said.partition(f"{_CONNECTED}\n".encode())
         if mark:
             return _followed(rest, pieces)
-    running.close()
     why = said.decode(errors="replace").rpartition(_REFUSED)[2].strip()
-    raise ConnectionRefusedError(f"{why} on {running.name} itself")
+    raise ConnectionRefusedError(f"{why or 'no answer'} on {running.name} itself")
 
 
 def _followed(first: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -73,19 +71,16 @@ def _followed(first: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield from pieces
 
 
-def _carry(theirs: socket.socket, running: RemoteCommand, said: Iterator[bytes], slot: threading.Semaphore) -> None:
+def _carry(theirs: socket.socket, running: RemoteCommand, said: Iterator[bytes], ending: ExitStack) -> None:
     up = threading.Thread(target=_tell, args=(theirs, running), daemon=True)
     up.start()
-    with suppress(KclusterError, OSError):
-        for piece in said:
-            theirs.sendall(piece)
-    with suppress(OSError):
-        theirs.shutdown(socket.SHUT_RDWR)
-    up.join()
-    theirs.close()
-    with suppress(KclusterError):
-        running.close()
-    slot.release()
+    with theirs, suppress(KclusterError), ending:
+        with suppress(KclusterError, OSError):
+            for piece in said:
+                theirs.sendall(piece)
+        with suppress(OSError):
+            theirs.shutdown(socket.SHUT_RDWR)
+        up.join()
 
 
 def _tell(theirs: socket.socket, running: RemoteCommand) -> None:
