@@ -108,7 +108,7 @@ def _alive(kafka: Kafka, cluster: Cluster | None, hosts: Callable[[], Connection
             details="\n".join([problem.message, *moved]),
             resolution="provision the addresses that the inventory has: kcluster plan"
             if moved
-            else "let this machine through to the listeners (kcluster check names the ports), or run it where clients run",
+            else "let this machine through to the listeners (kcluster check names the ports), or run it elsewhere",
         ) from problem
 
 
