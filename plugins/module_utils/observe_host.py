@@ -49,12 +49,7 @@ def observe(question: dict[str, Any]) -> dict[str, Any]:
 def processes(question: dict[str, Any]) -> None:
     """Print only what the processes of the nodes were started with: for gates, which ask often."""
     units = unit_states([node["unit"] for node in question["nodes"]])
-    found = {node["name"]: observe_process(node, units[node["unit"]]) for node in question["nodes"]}
-    for node in question["nodes"]:
-        unit = units[node["unit"]]
-        if unit["pid"] and not any(address.endswith(f":{node['port']}") for address in unit["listening"]):
-            found[node["name"]]["recovery"] = recovery.recovery(unit["pid"], node["log"])
-    print(json.dumps(found))
+    print(json.dumps({node["name"]: observe_process(node, units[node["unit"]]) for node in question["nodes"]}))
 
 
 def preparation(wanted: dict[str, Any]) -> dict[str, Any]:
@@ -78,13 +73,15 @@ def observe_node(node: dict[str, Any], unit: dict[str, Any]) -> dict[str, Any]:
 
 
 def observe_process(node: dict[str, Any], unit: dict[str, Any]) -> dict[str, Any]:
-    """The unit of a node, and what its process was started with."""
+    """The unit of a node, what its process was started with, and how far one has come that is not at its port."""
     copies = os.path.join(RUN, node["unit"])
     kept = {path: read(os.path.join(copies, os.path.basename(path))) for path in node["files"]} if unit["pid"] else {}
+    listens = any(address.endswith(f":{node['port']}") for address in unit["listening"])
     return {
         "unit": unit,
         "started_with": present(kept),
         "started_release": release_name(read(os.path.join(copies, "release"))) if unit["pid"] else "",
+        "recovery": recovery.recovery(unit["pid"], node["log"]) if unit["pid"] and not listens else None,
     }
 
 

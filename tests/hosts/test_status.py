@@ -7,8 +7,12 @@ from collections import Counter
 from typing import Any
 
 from kcluster.errors import ExitCode
-from tests.hosts.fleet import TRIO_KRAFT, Fleet, NewFleet
+from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet
+from tests.hosts.test_health import checks
 from tests.lab import faults
+
+MOVED = "    kafka_listeners: [{name: internal, port: 9192}]\n    %s\n  children:"
+"""Other ports in an inventory: a listener's, and one of the metadata quorum."""
 
 
 def nodes(fleet: Fleet, code: ExitCode) -> dict[str, dict[str, Any]]:
@@ -47,6 +51,39 @@ def test_each_node_is_a_row_whatever_became_of_it(living: Fleet) -> None:
     living.run("health", "-i", str(living.inventory), "--wait", "120s")
 
 
+def with_ports_that_moved_in_the_inventory_the_truth_is_told(fleet: Fleet, cluster: str, moved: str, says: str) -> None:
+    """Nothing was provisioned yet: every node runs where it ran, and the inventory has other ports."""
+    before = nodes(fleet, ExitCode.DONE)
+    fleet.write(cluster.replace("  children:", MOVED % moved, 1))
+    found, shown = nodes(fleet, ExitCode.DONE), fleet.run("status", "-i", str(fleet.inventory))
+    moves = checks(fleet, ExitCode.DONE)["inventory addresses"]
+    smoke = fleet.run("smoke", "-i", str(fleet.inventory), check=False)
+    fleet.lab.ssh("h2", "systemctl stop kafka")
+    fleet.lab.ssh("h3", "systemctl kill --signal=STOP kafka")
+    up = checks(fleet, ExitCode.NO)["nodes up"]
+    fleet.lab.ssh("h3", "systemctl kill --signal=CONT kafka")
+    fleet.lab.ssh("h2", "systemctl start kafka")
+    fleet.write(cluster)
+    assert {name: (node["address"], node["role"]) for name, node in found.items()} == {
+        name: (node["address"], node["role"]) for name, node in before.items()
+    }
+    assert shown.stdout.count("the inventory has port 9192") == 3
+    assert (moves["warning"], moves["subject"].partition("-")[0]) == (True, says)
+    assert moves["detail"].startswith("0 of 6 run where the inventory has them; ")
+    assert "broker-1 INTERNAL runs at 10.77.0.11:9092 PLAINTEXT, the inventory has 10.77.0.11:9192" in moves["detail"]
+    assert (smoke.returncode, "broker-1 INTERNAL runs at 10.77.0.11:9092" in smoke.stderr) == (6, True), smoke.stderr
+    assert up["detail"].startswith("4 of 6 answer; ")
+    assert "broker-2 has no process" in up["detail"]
+    assert "broker-3 has a process and does not answer: 10.77.0.13:9092 does not answer" in up["detail"]
+
+
+def test_ports_that_moved_in_the_inventory_only(living: Fleet) -> None:
+    with_ports_that_moved_in_the_inventory_the_truth_is_told(
+        living, TRIO_ZK, "zookeeper_client_port: 2281", "zookeeper"
+    )
+    living.run("health", "-i", str(living.inventory), "--wait", "120s")
+
+
 def stop_process(fleet: Fleet, *nodes: tuple[str, str]) -> None:
     """SIGSTOP for the process of each unit: it has its sockets, and does nothing any more."""
     for host, unit in nodes:
@@ -81,6 +118,9 @@ def test_a_process_that_served_and_hangs_does_not_answer(living: Fleet) -> None:
 
 def test_a_broker_that_waits_for_controllers_starts_and_a_controller_that_hangs_does_not(running: NewFleet) -> None:
     fleet = running(3, TRIO_KRAFT)
+    with_ports_that_moved_in_the_inventory_the_truth_is_told(
+        fleet, TRIO_KRAFT, "kafka_controller_port: 9193", "controller"
+    )
     for host in ("h1", "h2"):
         fleet.lab.ssh(host, "systemctl stop kafka-controller")
     stop_process(fleet, ("h3", "kafka-controller"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from kcluster.clients import host_scripts
 from kcluster.clients.ssh import CommandResult
-from kcluster.errors import LockedError
+from kcluster.errors import LockedError, UnreachableError
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server
@@ -81,6 +81,9 @@ class Hosts:
             return CommandResult(0, f"{begin}{shown}", "")
         return CommandResult(0, f"{begin}{shown}\n{cut}{self.console}{cut}{self.log}{cut}{self.sockets}", "")
 
+    def start(self, name, command, **_):
+        raise UnreachableError(f"{name}: no session")
+
     def _processes(self, name, program):
         (question,) = re.findall(r"\.processes\(json\.loads\((.*)\)\)$", program, re.MULTILINE)
         asked = json.loads(ast.literal_eval(question))["nodes"]
@@ -93,7 +96,8 @@ class Hosts:
             "pid": 42 if running else None,
             "listening": ["[::]:1"] if running else [],
         }
-        return {"unit": unit, "started_with": self.started_with if running else {}, "started_release": ""}
+        started = self.started_with if running else {}
+        return {"unit": unit, "started_with": started, "started_release": "", "recovery": None}
 
     def _shown(self, name, unit):
         facts = {"Id": f"{unit}.service", **self.units.get((name, unit), RUNNING)}

@@ -15,6 +15,9 @@ from kcluster import paths
 COMMAND = "python3 -IS -"
 """Isolated and without site packages: the host's own additions are not wanted, and 80 ms are saved."""
 
+LINE_COMMAND = "python3 -IS -c 'exec(input())'"
+"""The same for a program in one line, whose input goes on after it."""
+
 LIBRARY = "ansible_collections.kcluster.kafka.plugins.module_utils"
 """The name under which scripts, modules and this package import the library."""
 
@@ -38,6 +41,11 @@ def program(script: str, question: Mapping[str, Any], *, function: str = "main")
     """The self-contained text that calls a script's function with a question; the script prints its answer."""
     literal = repr(json.dumps(question))  # whatever stands in it is data
     return f"{_loading(script)}library.{script}.{function}(json.loads({literal}))\n"
+
+
+def line(script: str, question: Mapping[str, Any]) -> str:
+    """The same program as one line."""
+    return f"exec({program(script, question)!a})\n"
 
 
 @cache

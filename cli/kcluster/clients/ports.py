@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from kcluster.clients import host_scripts
+from kcluster.clients.dialing import Dial, direct
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,10 @@ def free(port: int) -> bool:
     return True
 
 
-def answers(host: str, port: int, *, within: float = 0.5) -> bool:
+def answers(host: str, port: int, *, within: float = 0.5, dial: Dial = direct) -> bool:
     """Whether the address accepts connections, waiting `within` seconds at most."""
     try:
-        socket.create_connection((host, port), within).close()
+        dial(host, port, within).close()
     except OSError:
         return False
     return True

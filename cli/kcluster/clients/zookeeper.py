@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from kcluster.clients.dialing import Dial, direct
 from kcluster.errors import KclusterError, RefusedError, UnreachableError
 
 NO_QUORUM = "no quorum"
@@ -22,10 +23,10 @@ class NoQuorumError(RefusedError):
     """A server answers and does not serve: it has no leader."""
 
 
-def role(host: str, port: int, *, within: float = 4.0) -> str:
+def role(host: str, port: int, *, within: float = 4.0, dial: Dial = direct) -> str:
     """What the server is in its ensemble: leader, follower, standalone, ..., NO_QUORUM; empty without an answer."""
     try:
-        told = re.search(r"^Mode: (\S+)", ask(host, port, "srvr", within=within), re.MULTILINE)
+        told = re.search(r"^Mode: (\S+)", ask(host, port, "srvr", within=within, dial=dial), re.MULTILINE)
     except NoQuorumError:
         return NO_QUORUM
     except KclusterError:
@@ -33,23 +34,25 @@ def role(host: str, port: int, *, within: float = 4.0) -> str:
     return told[1] if told else ""
 
 
-def mode(host: str, port: int) -> str:
+def mode(host: str, port: int, *, dial: Dial = direct) -> str:
     """The role of a server that serves; empty while it does not."""
-    return role(host, port).replace(NO_QUORUM, "")
+    return role(host, port, dial=dial).replace(NO_QUORUM, "")
 
 
-def monitor(host: str, port: int, *, within: float = 2.0) -> dict[str, str]:
+def monitor(host: str, port: int, *, within: float = 2.0, dial: Dial = direct) -> dict[str, str]:
     """What the server says about itself to `mntr`: zk_server_state, zk_synced_followers, ..."""
-    lines = ask(host, port, "mntr", within=within).splitlines()
+    lines = ask(host, port, "mntr", within=within, dial=dial).splitlines()
     return {key: value for key, _, value in (line.partition("\t") for line in lines)}
 
 
-def monitors(addresses: Sequence[tuple[str, int]], *, within: float = 2.0) -> list[Mapping[str, str] | KclusterError]:
+def monitors(
+    addresses: Sequence[tuple[str, int]], *, within: float = 2.0, dial: Dial = direct
+) -> list[Mapping[str, str] | KclusterError]:
     """The answers of several servers to `mntr`, asked at the same time; the reason where there is none."""
 
     def one(address: tuple[str, int]) -> Mapping[str, str] | KclusterError:
         try:
-            return monitor(*address, within=within)
+            return monitor(*address, within=within, dial=dial)
         except KclusterError as problem:
             return problem
 
@@ -57,11 +60,11 @@ def monitors(addresses: Sequence[tuple[str, int]], *, within: float = 2.0) -> li
         return list(pool.map(one, addresses))
 
 
-def ask(host: str, port: int, word: str, *, within: float = 1.0) -> str:
+def ask(host: str, port: int, word: str, *, within: float = 1.0, dial: Dial = direct) -> str:
     """The answer to a four-letter command; raises UnreachableError without one and RefusedError when it is refused."""
     deadline = time.monotonic() + within
     try:
-        with socket.create_connection((host, port), within) as connection:
+        with dial(host, port, within) as connection:
             connection.sendall(word.encode())
             answer = _received(connection, deadline)
     except OSError as problem:

@@ -53,8 +53,9 @@ def health(
     quorum has a leader and no voter lags; there is one controller; no partition is offline, under-replicated or
     below min.insync.replicas; every broker answers at each address it advertises; the cluster id is the same
     on all nodes. On hosts also: every unit is active, enabled and was not restarted by systemd lately, and the
-    disks have free space (warning below 10 %, failed below 2 %). With --bootstrap the checks that need an
-    inventory are skipped, and listed.
+    disks have free space (warning below 10 %, failed below 2 %). Nodes are asked where their processes listen; other
+    addresses in the inventory are a warning, and so are hosts that let only SSH through. With --bootstrap the
+    checks that need an inventory are skipped, and listed.
 
     Exit code 6 when no node answers.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from kcluster import show
 from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, Output
 from kcluster.context import Target
 from kcluster.results import Result
+
+if TYPE_CHECKING:
+    from kcluster.clients.ssh import Connections
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -55,4 +58,18 @@ def smoke(
 
     target = Target(inventory, name, bootstrap, client_config)
     cluster = None if bootstrap else target.cluster
-    return operation.smoke(target.kafka, cluster, messages=messages, keep=keep, timeout=timeout, progress=show.progress)
+
+    def hosts() -> Connections:
+        from kcluster.clients.ssh import Connections  # lazily: only where no broker answers
+
+        return Connections(target.logins)
+
+    return operation.smoke(
+        target.kafka,
+        cluster,
+        messages=messages,
+        keep=keep,
+        timeout=timeout,
+        progress=show.progress,
+        hosts=hosts if cluster and not cluster.local and not name else None,
+    )

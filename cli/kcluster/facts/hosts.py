@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from kcluster import render
 from kcluster.clients import host_scripts
-from kcluster.config import file_paths
+from kcluster.config import file_paths, log_files
 from kcluster.errors import KclusterError, RefusedError
+from kcluster.model.endpoints import port_of
 from kcluster.model.observed import (
     ObservedDirectory,
     ObservedFile,
@@ -19,6 +20,7 @@ from kcluster.model.observed import (
     ObservedUnit,
     Preparation,
 )
+from kcluster.model.running import Recovery
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import CommandResult, Connections
@@ -65,11 +67,18 @@ def host_query(part: Part, host: Host) -> dict[str, Any]:
 
 
 def _asked(part: Part, node: Node) -> dict[str, Any]:
+    files = [planned.path for planned in render.planned(part, node)]
+    return {**process_query(node, files), "directories": list(file_paths.data_dirs(node))}
+
+
+def process_query(node: Node, files: Sequence[str]) -> dict[str, Any]:
+    """The query for the process of a node, and for these files as it was started with them."""
     return {
         "name": node.name,
         "unit": file_paths.UNITS[node.kind],
-        "files": [planned.path for planned in render.planned(part, node)],
-        "directories": list(file_paths.data_dirs(node)),
+        "files": list(files),
+        "port": port_of(node),
+        "log": log_files.main_file(node),
     }
 
 
@@ -89,7 +98,7 @@ def _parsed(name: str, answer: CommandResult | KclusterError) -> ObservedHost | 
 
 def observed_host(name: str, facts: Mapping[str, Any]) -> ObservedHost:
     """A host, out of the output of its script."""
-    nodes = {node: _observed_node(found) for node, found in facts["nodes"].items()}
+    nodes = {node: observed_node(found) for node, found in facts["nodes"].items()}
     rest = {key: value for key, value in facts.items() if key not in ("nodes", "releases", "preparation")}
     return ObservedHost(
         name=name, nodes=nodes, releases=tuple(facts["releases"]), preparation=_prepared(**facts["preparation"]), **rest
@@ -104,12 +113,14 @@ def _prepared(changes: Sequence[list[str]], files: Sequence[list[Any]], refused:
     )
 
 
-def _observed_node(facts: Mapping[str, Any]) -> ObservedNode:
+def observed_node(facts: Mapping[str, Any]) -> ObservedNode:
+    """A node, out of what the script says of it; of its process only, or also of its files and directories."""
     unit = {**facts["unit"], "listening": tuple(facts["unit"]["listening"])}
     return ObservedNode(
         unit=ObservedUnit(**unit),
-        files={path: ObservedFile(**file) for path, file in facts["files"].items()},
+        files={path: ObservedFile(**file) for path, file in facts.get("files", {}).items()},
         started_with=facts["started_with"],
         started_release=facts["started_release"],
-        directories={path: ObservedDirectory(**found) for path, found in facts["directories"].items()},
+        recovery=Recovery(**facts["recovery"]) if facts["recovery"] else None,
+        directories={path: ObservedDirectory(**found) for path, found in facts.get("directories", {}).items()},
     )

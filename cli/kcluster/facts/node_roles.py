@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from kcluster.clients import ports, wire, zookeeper
+from kcluster.clients.dialing import Dial, direct
 from kcluster.clients.wire import NodeIdentity, QuorumState
 from kcluster.errors import RefusedError, UnreachableError
 from kcluster.model.broker import Broker
@@ -22,12 +24,12 @@ Answer = str | NodeIdentity | QuorumState
 only an open port is known."""
 
 
-def roles(cluster: Cluster, nodes: Collection[Node]) -> dict[str, str]:
+def roles(cluster: Cluster, nodes: Collection[Node], dial: Dial = direct) -> dict[str, str]:
     """The role of each of these nodes that answers, by name; empty for a node without a special role."""
     if not nodes:
         return {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        answers = dict(zip((node.name for node in nodes), pool.map(_ask, nodes), strict=True))
+        answers = dict(zip((node.name for node in nodes), pool.map(partial(_ask, dial=dial), nodes), strict=True))
     return roles_of(cluster, {name: answer for name, answer in answers.items() if answer is not None})
 
 
@@ -44,17 +46,17 @@ def roles_of(cluster: Cluster, answers: Mapping[str, Answer]) -> dict[str, str]:
     return roles
 
 
-def _ask(node: Node) -> Answer | None:
+def _ask(node: Node, dial: Dial) -> Answer | None:
     host, port = address_of(node)
     try:
         if isinstance(node, Server):
-            return zookeeper.role(host, port) or None
+            return zookeeper.role(host, port, dial=dial) or None
         if isinstance(node, Controller):
-            return wire.quorum(host, port)
+            return wire.quorum(host, port, dial=dial)
         assert isinstance(node, Broker)
         if node.internal.protocol == "PLAINTEXT":
-            return wire.identity(host, port)
-        return "" if ports.answers(host, port, within=2.0) else None  # it needs credentials
+            return wire.identity(host, port, dial=dial)
+        return "" if ports.answers(host, port, within=2.0, dial=dial) else None  # it needs credentials
     except RefusedError:
         return ""  # a controller that does not lead
     except UnreachableError:

@@ -16,7 +16,13 @@ from kcluster.model.quorum import Controller
 def as_started(node: Node, properties: Mapping[str, str]) -> Node:
     """The node with the endpoints that these properties give its process."""
     if isinstance(node, Server):
-        return replace(node, client_port=int(properties.get("clientPort", node.client_port)))
+        # "host:2888:3888", "[::1]:2888:3888:participant;2181"
+        election = properties.get(f"server.{node.id}", "").partition(";")[0].rpartition("]")[2].split(":")[2:3]
+        return replace(
+            node,
+            client_port=int(properties.get("clientPort", node.client_port)),
+            election_port=int(next(iter(election), node.election_port)),
+        )
     if isinstance(node, Controller):
         bound = endpoints(properties.get("listeners", ""))
         return replace(node, port=next(iter(bound.values()))[1]) if bound else node

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kcluster.errors import KclusterError
+from kcluster.model.running import ProcessState
 from kcluster.results import Check, counted, few
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka.topics import Partition, TopicState
     from kcluster.clients.wire import QuorumState
-    from kcluster.health.cluster_facts import ClusterFacts, Endpoint
+    from kcluster.health.cluster_facts import ClusterFacts
+    from kcluster.health.questions import Endpoint
 
 LAG_ALLOWED_MS = 5000
 """How long a voter may be behind the leader: ten times the beat with which an idle leader writes."""
@@ -27,8 +29,22 @@ def all_checks(facts: ClusterFacts) -> list[Check]:
 
 
 def nodes_up(facts: ClusterFacts) -> Check:
-    """Every node of the inventory answers in its own protocol."""
-    return _all_answer("nodes up", facts.nodes.items())
+    """Every node of the inventory has a process that answers in its own protocol."""
+    return _all_answer("nodes up", ((endpoint, _silence(facts, endpoint)) for endpoint in facts.nodes))
+
+
+def _silence(facts: ClusterFacts, endpoint: Endpoint) -> str:
+    """Why a node does not answer, with what its host says of its process; empty when it does."""
+    node, reason = endpoint.node, facts.nodes[endpoint]
+    state = facts.running.processes.get(node) if facts.running else None
+    if state is ProcessState.NONE:
+        return f"{node} has no process"
+    if not reason or not facts.running or state in (None, ProcessState.UNKNOWN):
+        return reason
+    if state is ProcessState.STARTING:
+        recovery = facts.running.recoveries.get(node)
+        return f"{node} is starting{f': {recovery.text}' if recovery and recovery.text else ''}"
+    return f"{node} has a process and does not answer: {reason}"
 
 
 def leader(facts: ClusterFacts) -> Check:
@@ -221,10 +237,11 @@ def _moved(facts: ClusterFacts) -> Iterator[str]:
     """Brokers that tell clients another address than the inventory says."""
     if facts.cluster is None or isinstance(facts.registered, KclusterError):
         return
-    for broker in facts.cluster.brokers:
+    running = facts.running.cluster if facts.running else facts.cluster
+    for broker, started in zip(facts.cluster.brokers, running.brokers, strict=True):
         told = facts.registered.get(broker.id)
         known: Sequence[str] = [listener.address for listener in broker.listeners]
-        if told is not None and told not in known:
+        if told is not None and told not in (*known, *(listener.address for listener in started.listeners)):
             yield f"{broker.name} advertises {told}, the inventory has {', '.join(known)}"
 
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kcluster.errors import KclusterError
 from kcluster.facts import spark_masters
 from kcluster.model.cluster import Cluster
 from kcluster.model.node import Node
 from kcluster.model.observed import ObservedHost, ObservedNode, ObservedUnit
+from kcluster.model.running import Running
 from kcluster.model.spark_cluster import SparkCluster, SparkMaster
 from kcluster.results import Check, counted, few
+
+if TYPE_CHECKING:
+    from kcluster.facts.running import Seen
 
 LITTLE_ROOM, NO_ROOM = 0.10, 0.02
 """The free parts of a disk below which it is worth a warning, and below which the broker is about to die."""
 RECENTLY = 600.0
 """Seconds a process must have run since it ended by itself, before it counts as sound again."""
 
-Seen = Sequence[Mapping[str, ObservedHost | KclusterError]]
-"""What was seen of each part of the cluster, by the names of the hosts."""
 _NOTHING = ObservedNode(ObservedUnit("missing"))
 
 
@@ -57,6 +60,24 @@ def spark_check(engine: SparkCluster) -> Check:
         subject = few(node.name for node in engine.nodes if node.name in said)
         return Check("Spark serves", False, few(map(str, faults), "; "), subject)
     return Check("Spark serves", True, f"leads {counted(len(engine.workers), 'worker')}", spark_masters.leader(engine))
+
+
+def address_check(cluster: Cluster, running: Running) -> Check:
+    """Processes take connections where the inventory has them; one that was edited needs a provision, no repair."""
+    moved = running.moved(cluster)
+    detail = f"{len(cluster.nodes) - len(moved)} of {len(cluster.nodes)} run where the inventory has them"
+    if moved:
+        detail += f"; {few((f'{node} {where}' for node, where in moved.items()), '; ')} (kcluster plan shows the rest)"
+    return Check("inventory addresses", True, detail, few(moved), warning=bool(moved))
+
+
+def reach_check(cluster: Cluster, closed: Collection[str]) -> Check:
+    """This machine reaches the processes itself; clients from here, as the smoke test, must."""
+    hosts = [host.name for host in cluster.hosts]
+    detail = f"of {len(hosts) - len(closed)} of {len(hosts)} hosts the ports are reached from this machine"
+    if closed:
+        detail += f"; of {few(sorted(closed))} SSH only, so their nodes were asked from the host itself"
+    return Check("ports from here", True, detail, few(sorted(closed)), warning=bool(closed))
 
 
 def _reachable(seen: Mapping[str, ObservedHost | KclusterError]) -> Check:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcluster.model.broker import Broker
+from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Server
 from kcluster.model.node import Node
 from kcluster.model.quorum import Controller
@@ -22,7 +23,25 @@ def port_of(node: Node) -> int:
     return node.port
 
 
+def last_port(node: Node, cluster: Cluster) -> int:
+    """The port that the process of a node opens last: it has started once it listens there.
+
+    A broker recovers its logs before it listens. A ZooKeeper server of an ensemble opens the port for clients, loads
+    its data, and then opens the port for elections.
+    """
+    if isinstance(node, Server) and len(cluster.metadata.nodes) > 1:
+        return node.election_port
+    return port_of(node)
+
+
 def address_of(node: Node) -> tuple[str, int]:
     """The address and port at which a node serves the others of its cluster."""
     bound = node.internal.host if isinstance(node, Broker) else ""
     return (node.host.address if bound in EVERYWHERE else bound), port_of(node)
+
+
+def addresses(node: Node) -> dict[str, str]:
+    """Where a node of Kafka takes connections: of a broker by the label of the listener, with its protocol."""
+    if isinstance(node, Broker):
+        return {listener.label: f"{listener.address} {listener.protocol}" for listener in node.listeners}
+    return {"": "{}:{}".format(*address_of(node))} if isinstance(node, Server | Controller) else {}

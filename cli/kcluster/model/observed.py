@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kcluster.model.running import Recovery
+
 
 @dataclass(frozen=True)
 class ObservedFile:
@@ -68,6 +70,8 @@ class ObservedNode:
     """The text of each file when the running process started, by path; nothing when it does not run."""
     started_release: str = ""
     """The release directory the running process started from: "kafka_2.13-3.9.2"."""
+    recovery: Recovery | None = None
+    """How far its process has come; None while there is none, or when it listens at the port of the inventory."""
     directories: Mapping[str, ObservedDirectory] = field(default_factory=dict)
     """The data directories that are there, by path."""
     overrides: Mapping[str, str] | None = field(default_factory=dict)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from kcluster.model.cluster import Cluster
+from kcluster.model.endpoints import addresses
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.node import Node
 from kcluster.model.quorum import Quorum
@@ -35,6 +36,15 @@ class Recovery:
     """For people: "4 of 12 partitions of /var/lib/kafka are loaded"; empty where its log does not say."""
     mark: str
     """Changes as long as it gets on."""
+
+
+def _moves(here: Node, wanted: Node) -> list[str]:
+    runs, shall = addresses(here), addresses(wanted)
+    return [
+        f"{label} runs at {runs.get(label, 'no address')}, the inventory has {shall.get(label, 'none')}".strip()
+        for label in dict.fromkeys((*runs, *shall))
+        if runs.get(label) != shall.get(label)
+    ]
 
 
 @dataclass(frozen=True)
@@ -66,13 +76,18 @@ class Running:
         """The node with the endpoints of its process."""
         return next((each for each in self.cluster.every_node if each.name == node.name), node)
 
+    def moved(self, wanted: Cluster) -> dict[str, str]:
+        """The nodes that take connections elsewhere than wanted, by name, with both addresses of the first listener."""
+        return {node.name: words for node in wanted.nodes for words in _moves(self.node(node), node)[:1]}
+
     def observed(
         self,
         processes: Mapping[str, ProcessState],
         started: Mapping[str, Node],
         recoveries: Mapping[str, Recovery] = {},
+        settings: Mapping[str, Mapping[str, str]] = {},
     ) -> Running:
-        """The same with newer observations: processes, nodes as these were started, and those that recover."""
+        """The same with newer observations: processes, nodes as these were started, those that recover, properties."""
 
         def newest(node: N) -> N:
             found = started.get(node.name)
@@ -85,4 +100,7 @@ class Running:
             metadata = replace(metadata, controllers=tuple(map(newest, metadata.controllers)))
         cluster = replace(self.cluster, metadata=metadata, brokers=tuple(map(newest, self.cluster.brokers)))
         others = {name: found for name, found in self.recoveries.items() if name not in processes}
-        return Running(cluster, {**self.processes, **processes}, {**others, **recoveries}, self.settings)
+        same = {name: found for name, found in self.settings.items() if name not in processes}
+        return Running(
+            cluster, {**self.processes, **processes}, {**others, **recoveries}, settings={**same, **settings}
+        )

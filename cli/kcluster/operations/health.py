@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kcluster.errors import ExitCode, KclusterError
+from kcluster.facts.reach import Reach
 from kcluster.health.checks import all_checks
 from kcluster.health.cluster_facts import ClusterFacts, gather
-from kcluster.health.host_checks import Seen, host_checks, spark_check
+from kcluster.health.host_checks import address_check, host_checks, reach_check, spark_check
 from kcluster.results import Block, Checks, Progress
 
 if TYPE_CHECKING:
@@ -52,18 +52,26 @@ class Health(Checks):
         yield verdict
 
 
-def examine(kafka: Kafka, cluster: Cluster | None, hosts: Connections | None = None) -> Health:
+def examine(
+    kafka: Kafka, cluster: Cluster | None, hosts: Connections | None = None, reach: Reach | None = None
+) -> Health:
     """Ask every question once: the cluster over the wire and, where there are any, the hosts over SSH meanwhile."""
-    with ThreadPoolExecutor(1) as pool:
-        looking = pool.submit(_looked, cluster, hosts) if cluster and hosts else None
+    checks, silent = [], True
+    if cluster and hosts:
+        from kcluster.facts.running import asked  # lazily: only hosts need it
+
+        reach = reach or Reach(hosts)
+        seen, running, facts = asked(cluster, hosts, reach, lambda where: gather(kafka, where, reach))
+        facts = replace(facts, cluster=cluster, running=running)
+        checks = [*host_checks(cluster, seen), address_check(cluster, running), reach_check(cluster, reach.closed)]
+        silent = all(isinstance(answer, KclusterError) for there in seen for answer in there.values())
+    else:
         facts = gather(kafka, cluster)
-        seen = looking.result() if looking else ()
-    checks = [*(host_checks(cluster, seen) if cluster and seen else []), *all_checks(facts)]
+    checks += all_checks(facts)
     if cluster and cluster.engine:
         checks.append(spark_check(cluster.engine))
     title = f"cluster {cluster.name}" if cluster else f"the cluster at {kafka.bootstrap}"
-    silent = facts.silent and all(isinstance(answer, KclusterError) for there in seen for answer in there.values())
-    return Health(title, checks, left_out=tuple(_left_out(facts)), silent=silent)
+    return Health(title, checks, left_out=tuple(_left_out(facts)), silent=silent and facts.silent)
 
 
 def until_healthy(
@@ -72,8 +80,9 @@ def until_healthy(
     """Ask again until the verdict is a yes or the time is over; every change is told."""
     deadline = time.monotonic() + within
     told: tuple[tuple[str, bool, str], ...] = ()
+    reach = Reach(hosts)
     while True:
-        health = examine(kafka, cluster, hosts)
+        health = examine(kafka, cluster, hosts, reach)
         if within and not health.ok and health.signature != told:
             told = health.signature
             progress("waiting: " + "; ".join(f"{name}: {detail}" for name, ok, detail in told if not ok))
@@ -85,18 +94,13 @@ def until_healthy(
 def changes(kafka: Kafka, cluster: Cluster | None, hosts: Connections | None = None) -> Iterator[Health]:
     """The verdict now, and again whenever it is another one, for ever."""
     told: tuple[tuple[str, bool, str], ...] | None = None
+    reach = Reach(hosts)
     while True:
-        health = examine(kafka, cluster, hosts)
+        health = examine(kafka, cluster, hosts, reach)
         if health.signature != told:
             told = health.signature
             yield replace(health, title=f"{time.strftime('%H:%M:%S')} {health.title}")
         time.sleep(PAUSE * 4)
-
-
-def _looked(cluster: Cluster, hosts: Connections) -> Seen:
-    from kcluster.facts.hosts import observe_parts  # lazily: only hosts need it
-
-    return observe_parts(cluster.parts, hosts)
 
 
 def _left_out(facts: ClusterFacts) -> Iterator[str]:

@@ -13,7 +13,7 @@ from kcluster.errors import KclusterError, UnreachableError, UsageError
 from kcluster.facts import spark_masters
 from kcluster.facts.hosts import observe_parts
 from kcluster.facts.node_roles import roles
-from kcluster.facts.running import seen
+from kcluster.facts.running import of_hosts
 from kcluster.model.broker import Broker
 from kcluster.model.client import protocol_of, suited
 from kcluster.model.node import Kind
@@ -80,7 +80,7 @@ def whole(cluster: Cluster, hosts: Connections, kafka: Kafka, only: Sequence[str
     For all hosts, or for only these and then without topics.
     """
     observed = list(map(answers_of_all, observe_parts(cluster.parts, hosts, only=only or None)))
-    first, *rest = stages(seen(cluster, observed[0]), cluster)
+    first, *rest = stages(of_hosts(cluster, [observed[0]]), cluster)
     plans = [of(first.cluster, observed[0], kafka, topics_too=not only and not rest)]
     if engine := first.cluster.engine:
         plans.append(planning.plan(engine, observed[1], Roles(spark_leader=spark_masters.leader(engine))))
@@ -95,7 +95,7 @@ def _of_metadata(
     wanted: Cluster, stage: Cluster, observed: Mapping[str, ObservedHost], hosts: Connections
 ) -> tuple[Refusal, ...]:
     """What is refused of the metadata quorum; the quorum is asked only where a node of it has lost its data."""
-    now = seen(wanted, observed)
+    now = of_hosts(wanted, [observed])
     there = [node for node in stage.metadata.nodes if node.host.name in observed]
     blank = {node.name for node in there if not now.runs(node) and node.name not in now.settings}
     with_data = any(node.name in now.settings for node in there)
@@ -125,7 +125,7 @@ def _needs_all(plan: Plan) -> Refusal:
 
 def of(cluster: Cluster, observed: Mapping[str, ObservedHost], kafka: Kafka, *, topics_too: bool = True) -> Plan:
     """The plan that follows from observed hosts, and from what the brokers answer if they run."""
-    now = seen(cluster, observed)
+    now = of_hosts(cluster, [observed])
     running = [now.node(node) for node in cluster.nodes if now.runs(node)]
     role_of = roles(now.cluster, running)
     # A broker that still starts is not waited for.

@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from kcluster import interrupt
-from kcluster.errors import KclusterError
-from kcluster.results import Progress, counted
+from kcluster.errors import KclusterError, UnreachableError
+from kcluster.model.running import ProcessState, Running
+from kcluster.results import Progress, counted, few
 from kcluster.smoke import evidence, min_insync
 from kcluster.smoke.evidence import Evidence
 from kcluster.smoke.group_failover import FailoverGroup
@@ -23,6 +24,7 @@ from kcluster.smoke.traffic import Load, WritePath, read, write
 
 if TYPE_CHECKING:
     from kcluster.clients.kafka import Kafka
+    from kcluster.clients.ssh import Connections
     from kcluster.model.cluster import Cluster
 
 T = TypeVar("T")
@@ -39,17 +41,18 @@ def smoke(
     timeout: float = 25.0,
     progress: Progress = lambda _: None,
     before_read: Callable[[str], None] = lambda _: None,
+    hosts: Callable[[], Connections] | None = None,
 ) -> SmokeResult:
     """Write, fail over within a group, read again from leaders and replicas, and judge.
 
     Blocks for about `timeout` seconds at most. The listeners and the declared min.insync.replicas are those of
     `cluster`; without it the addresses come from the metadata of the brokers. `before_read`
-    is called with the topic's name before the full read. Raises UnreachableError without any broker, RefusedError
-    when the temporary topic cannot be created.
+    is called with the topic's name before the full read. Raises UnreachableError without any broker, which says
+    of `hosts` whether brokers run, and RefusedError when the temporary topic cannot be created.
     """
     started = time.monotonic()
     brokers = cluster.brokers if cluster else ()
-    alive = {broker.id: f"{broker.host}:{broker.port}" for broker in kafka.metadata().brokers.values()}
+    alive = _alive(kafka, cluster, hosts)
     protocol = kafka.config.get("security.protocol", "PLAINTEXT").upper()
     paths = evidence.paths_into(brokers, alive, protocol)
     untested = evidence.left_out(brokers, alive, protocol)
@@ -83,6 +86,30 @@ def smoke(
         seconds=time.monotonic() - started,
         replicas=gathered.replicas,
     )
+
+
+def _alive(kafka: Kafka, cluster: Cluster | None, hosts: Callable[[], Connections] | None) -> dict[int, str]:
+    try:
+        return {broker.id: f"{broker.host}:{broker.port}" for broker in kafka.metadata().brokers.values()}
+    except UnreachableError as problem:
+        if not (cluster and hosts):
+            raise
+        from kcluster.facts.running import observed
+
+        with hosts() as connections:
+            running = observed(Running(cluster), cluster.brokers, connections)
+        living = [broker.name for broker in cluster.brokers if running.process(broker) is ProcessState.LISTENING]
+        if not living:
+            raise
+        moved = [f"{name} {where}" for name, where in running.moved(cluster).items()]
+        raise UnreachableError(
+            f"this machine reaches no broker of {cluster.name}, and {len(living)} of {len(cluster.brokers)} run"
+            f" on their hosts: {few(living)}",
+            details="\n".join([problem.message, *moved]),
+            resolution="provision the addresses that the inventory has: kcluster plan"
+            if moved
+            else "let this machine through to the listeners (kcluster check names the ports), or run it elsewhere",
+        ) from problem
 
 
 def _gather(

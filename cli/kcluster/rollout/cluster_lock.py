@@ -34,7 +34,6 @@ FOLDER = "/run/lock"
 LOST = 75
 """The exit code of a script that found the lock of its run lost: EX_TEMPFAIL, which systemctl never gives."""
 
-_COMMAND = "python3 -IS -c 'exec(input())'"
 _NO_PYTHON = 127
 
 
@@ -204,7 +203,7 @@ class _Holder:
 
     def _work(self) -> None:
         try:
-            with self._hosts.start(self._name, _COMMAND, become=True) as running:
+            with self._hosts.start(self._name, host_scripts.LINE_COMMAND, become=True) as running:
                 self._running = running
                 if not self._cancelled:
                     self._answers.put(self._listen(running))
@@ -267,7 +266,7 @@ def lock_file(cluster: str) -> str:
 def holder_script(file: str, owner: Owner, silence: float) -> str:
     """One line: the program for the hosts, and what it is asked for."""
     asked = {"file": file, "owner": asdict(owner), "silence": silence}
-    return f"exec({host_scripts.program('hold_lock', asked)!a})\n"
+    return host_scripts.line("hold_lock", asked)
 
 
 def _joined(problems: Mapping[str, KclusterError]) -> KclusterError:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from kcluster.clients import ports, wire, zookeeper
-from kcluster.clients.kafka import Kafka
 from kcluster.errors import KclusterError, UnreachableError
 from kcluster.facts import fetching, running, spark_masters
+from kcluster.facts.metadata import BrokerDoor
+from kcluster.facts.reach import Reach
 from kcluster.model.broker import Broker
-from kcluster.model.client import protocol_of, suited
+from kcluster.model.client import protocol_of
 from kcluster.model.endpoints import port_of
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.node import Kind, Node
@@ -66,6 +67,7 @@ class Gates:
     def __post_init__(self) -> None:
         """Nothing is observed yet."""
         self.running = Running(self.cluster)
+        self._reach = Reach(self.hosts)
         self._starting = StartWatch()
 
     def observe(self, nodes: Iterable[Node]) -> None:
@@ -73,6 +75,7 @@ class Gates:
         known = self.hosts.names if self.hosts else ()
         if self.hosts and (there := [node for node in nodes if node.host.name in known]):
             self.running = running.observed(self.running, there, self.hosts)
+            self._reach.learn(self.running)
         if others := [node for node in nodes if node.host.name not in known]:
             with ThreadPoolExecutor(_THREADS) as pool:
                 answered = dict(zip((node.name for node in others), pool.map(self._connects, others), strict=True))
@@ -187,16 +190,19 @@ class Gates:
         servers = self.cluster.metadata.servers if isinstance(self.cluster.metadata, Ensemble) else ()
 
         def ask(asked: Sequence[Node]) -> list[Mapping[str, str] | KclusterError]:
-            return zookeeper.monitors([self._endpoint(server) for server in asked])
+            return zookeeper.monitors([self._endpoint(server) for server in asked], dial=self._reach.connect)
 
         return self._answers(servers, ask)
 
     def _quorum_state(self) -> QuorumState | KclusterError:
         """The newest answer; only the controller that leads gives one."""
         controllers = self.cluster.metadata.controllers if isinstance(self.cluster.metadata, Quorum) else ()
-        answers = self._answers(controllers, _each(lambda node: wire.quorum(*self._endpoint(node))))
+        answers = self._answers(controllers, _each(self._quorum_of))
         states = [answer for answer in answers.values() if not isinstance(answer, KclusterError)]
         return max(states, key=lambda state: state.epoch, default=UnreachableError("no controller leads the quorum"))
+
+    def _quorum_of(self, node: Node) -> QuorumState:
+        return wire.quorum(*self._endpoint(node), dial=self._reach.connect)
 
     # Spark.
 
@@ -226,13 +232,10 @@ class Gates:
         return {broker.id: views[broker.name] for broker in self.cluster.brokers}
 
     def _view(self, broker: Broker) -> ClusterView:
-        from kcluster.clients.kafka.topics import of_metadata
-
         if not self._connects(broker):  # refused at once, where a client goes on trying for half a second
             raise UnreachableError(f"no broker answers at {self._listener(broker).address}")
-        # A client of its own knows no other address, so it is this broker that gives the first answer.
-        metadata = self._client(broker).metadata()
-        return ClusterView(broker.id, frozenset(metadata.brokers), metadata.controller_id, of_metadata(metadata))
+        metadata = BrokerDoor.of(self._started(broker), self.config, self._reach).metadata()
+        return ClusterView(broker.id, frozenset(metadata.brokers), metadata.controller, metadata.topics)
 
     # Where nodes are asked.
 
@@ -244,14 +247,18 @@ class Gates:
         if silent := [node for node in nodes if isinstance(answers[node.name], UnreachableError)]:
             before = {node.name: self._endpoint(node) for node in silent}
             self.observe(silent)
-            moved = [node for node in silent if self._endpoint(node) != before[node.name]]
+            moved = [node for node in silent if self._elsewhere(node, before[node.name])]
             answers |= zip((node.name for node in moved), ask(moved), strict=True) if moved else ()
             answers |= {node.name: StartingError(self.running, node) for node in silent if starts(self.running, node)}
         return answers
 
+    def _elsewhere(self, node: Node, asked: tuple[str, int]) -> bool:
+        """Whether a node that did not answer there has another address, or takes connections from its own host."""
+        return self._endpoint(node) != asked or self._reach.missed(*asked)
+
     def _connects(self, node: Node) -> bool:
         """Whether this machine can connect to the node's process."""
-        return ports.answers(*self._endpoint(node), within=_CONNECT_TIMEOUT)
+        return ports.answers(*self._endpoint(node), within=_CONNECT_TIMEOUT, dial=self._reach.connect)
 
     def _started(self, broker: Broker) -> Broker:
         here = self.running.node(broker)
@@ -260,10 +267,6 @@ class Gates:
 
     def _listener(self, broker: Broker) -> Listener:
         return self._started(broker).listener_for(protocol_of(self.config))
-
-    def _client(self, broker: Broker) -> Kafka:
-        listener = self._listener(broker)
-        return Kafka(listener.address, suited(self.config, listener.protocol))
 
     def _endpoint(self, node: Node) -> tuple[str, int]:
         """The address and port at which this machine connects to a node."""
@@ -274,14 +277,11 @@ class Gates:
 
     def _min_isr(self, views: Sequence[ClusterView], brokers: Collection[int]) -> dict[str, int | None]:
         """min.insync.replicas of each topic with a replica on these brokers; None where it may not be read."""
-        from kcluster.clients.kafka.topics import with_config
-
         topics = gate_rules.topics_on(views, brokers)
         if not topics:
             return {}
         asked = next(broker for broker in self.cluster.brokers if broker.id == views[0].broker)
-        states = with_config(self._client(asked), topics, broker=asked.id)
-        return {state.name: state.min_isr for state in states}
+        return BrokerDoor.of(self._started(asked), self.config, self._reach).min_isr(topics)
 
 
 def _metadata_nodes(nodes: Iterable[Node]) -> set[str]:

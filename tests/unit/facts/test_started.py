@@ -51,3 +51,13 @@ def test_servers_and_controllers_have_the_port_of_their_process() -> None:
     assert address_of(server) == ("10.0.0.1", 2281)
     controller = as_started(Controller(host=HOSTS[0], id=3001), {"listeners": "CONTROLLER://:9193"})
     assert address_of(controller) == ("10.0.0.1", 9193)
+
+
+@pytest.mark.parametrize(
+    ("line", "port"),
+    [("10.0.0.1:2888:3999", 3999), ("[10::1]:2888:3999:participant;2181", 3999), ("", 3888), ("10.0.0.1", 3888)],
+)
+def test_a_server_has_the_port_for_elections_of_its_process(line: str, port: int) -> None:
+    server = as_started(SERVERS[0], {"server.1": line, "server.2": "10.0.0.2:1:1"})
+    assert isinstance(server, Server)
+    assert server.election_port == port

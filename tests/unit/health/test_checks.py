@@ -9,13 +9,15 @@ from kcluster.clients.kafka.topics import Partition, TopicState
 from kcluster.clients.wire import NodeIdentity, QuorumState, Voter
 from kcluster.errors import RefusedError, UnreachableError
 from kcluster.health import checks
-from kcluster.health.cluster_facts import ClusterFacts, Endpoint, ServerState
+from kcluster.health.cluster_facts import ClusterFacts
+from kcluster.health.questions import Endpoint, ServerState
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.host import Host
 from kcluster.model.listener import Listener
 from kcluster.model.release import Release
+from kcluster.model.running import ProcessState, Recovery, Running
 
 GONE = "10.0.0.2:9092 does not answer: refused"
 
@@ -59,6 +61,21 @@ def test_a_silent_node_is_named_with_its_reason() -> None:
     check = checks.nodes_up(facts(nodes={DOORS[0]: "", DOORS[1]: GONE}))
     assert (check.ok, check.subject) == (False, "broker-2 INTERNAL")
     assert check.detail == f"1 of 2 answer; {GONE}"
+
+
+def test_a_node_without_a_process_one_that_starts_and_one_that_hangs_are_told_apart() -> None:
+    names = [door.node for door in DOORS]
+    processes = dict(zip(names, (ProcessState.NONE, ProcessState.STARTING, ProcessState.LISTENING), strict=True))
+    loading = Recovery("4 of 12 partitions of /data are loaded", "")
+    running = Running(CLUSTER).observed(processes, {}, {"broker-2": loading})
+    check = checks.nodes_up(
+        facts(nodes={DOORS[0]: "", DOORS[1]: GONE, DOORS[2]: "10.0.0.3:9092 hangs"}, running=running)
+    )
+    assert check.detail.split("; ")[1].split(", ") == [
+        "broker-1 has no process",
+        "broker-2 is starting: 4 of 12 partitions of /data are loaded",
+        "broker-3 has a process and does not answer: 10.0.0.3:9092 hangs",
+    ]
 
 
 def test_of_many_silent_nodes_the_first_are_named() -> None:

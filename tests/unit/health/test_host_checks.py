@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from kcluster.errors import UnreachableError
-from kcluster.health.host_checks import host_checks, spark_check
+from kcluster.health.host_checks import address_check, host_checks, spark_check
 from kcluster.local import topology
 from kcluster.local.cluster_record import UpOrigin
 from kcluster.model.host import Host
 from kcluster.model.observed import ObservedDirectory, ObservedHost, ObservedNode, ObservedUnit
+from kcluster.model.running import Running
 from kcluster.model.spark_cluster import SparkCluster, SparkMaster, SparkWorker
 from kcluster.results import Check, Checks
 from tests.unit.fake_hosts import SPARKED
@@ -94,3 +95,16 @@ def test_a_spark_that_does_not_serve_names_who_and_why():
     found = spark_check(SparkCluster("c", (SparkMaster(host=nobody, web_port=1),), (SparkWorker(host=nobody),)))
     assert (found.ok, found.subject) == (False, "spark-master-h1")
     assert found.detail == "spark-master-h1 does not answer yet; no Spark master leads"
+
+
+def test_an_inventory_with_other_listeners_than_run_is_a_warning_with_both():
+    assert address_check(CLUSTER, Running(CLUSTER)).detail == "4 of 4 run where the inventory has them"
+    broker = CLUSTER.brokers[1]
+    inner = broker.internal
+    away = replace(broker, listeners=(replace(inner, protocol="SSL"),))
+    closing = replace(CLUSTER.brokers[2], listeners=(inner, replace(inner, name="old", advertised_port=9)))
+    running = Running(CLUSTER).observed({}, {away.name: away, closing.name: closing})
+    check = address_check(CLUSTER, running)
+    assert (check.ok, check.warning, check.subject) == (True, True, "broker-2, broker-3")
+    at = f"{inner.address} "
+    assert f"broker-2 {inner.label} runs at {at}SSL, the inventory has {at}PLAINTEXT; broker-3 " in check.detail

@@ -39,6 +39,8 @@ def node(files: list[Path], directories: list[Path]) -> dict[str, Any]:
         "unit": "kcluster-test-of-no-such-unit",
         "files": [str(path) for path in files],
         "directories": [str(path) for path in directories],
+        "port": 9092,
+        "log": "/no/such.log",
     }
 
 
@@ -122,11 +124,14 @@ def test_what_a_process_was_started_with_is_read_from_the_copies_of_its_unit(
     (copies / "server.properties").write_text("old=1\n")
     (copies / "release").write_text("kafka_2.13-3.9.1\n")
     monkeypatch.setattr(observe_host, "RUN", str(tmp_path))
-    asked = {"name": "broker-1", "unit": "kafka", "files": ["/etc/kafka/server.properties"], "directories": []}
-    seen = observe_host.observe_node(asked, {"pid": 1})
+    asked = {**node([Path("/etc/kafka/server.properties")], []), "unit": "kafka"}
+    seen = observe_host.observe_node(asked, {"pid": 1, "listening": []})
     assert seen["started_with"] == {"/etc/kafka/server.properties": "old=1\n"}
     assert seen["started_release"] == "kafka_2.13-3.9.1"
-    assert observe_host.observe_node(asked, {"pid": None})["started_with"] == {}, "copies of a process that is gone"
+    gone = observe_host.observe_node(asked, {"pid": None, "listening": []})
+    assert (gone["started_with"], gone["recovery"]) == ({}, None), "copies of a process that is gone"
+    assert seen["recovery"]["mark"], "it is not at its port yet"
+    assert observe_host.observe_node(asked, {"pid": 1, "listening": ["[::]:9092"]})["recovery"] is None
 
 
 def test_a_unit_is_read_from_what_systemd_says() -> None:

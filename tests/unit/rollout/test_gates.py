@@ -252,7 +252,7 @@ def test_without_a_zookeeper_leader_that_is_the_reason_why_no_spark_master_leads
 HERE = Host("h1", "127.0.0.1")
 AWAY = replace(
     TRIO,
-    metadata=Ensemble(tuple(replace(server, host=HERE, client_port=1) for server in TRIO.metadata.servers)),
+    metadata=Ensemble(tuple(replace(s, host=HERE, client_port=1, election_port=1) for s in TRIO.metadata.servers)),
     brokers=tuple(
         replace(broker, listeners=(replace(broker.internal, advertised_host="127.0.0.1", advertised_port=1),))
         for broker in TRIO.brokers

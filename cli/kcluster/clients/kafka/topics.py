@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from confluent_kafka import TopicPartition
     from confluent_kafka.admin._metadata import BrokerMetadata, ClusterMetadata
 
+    from kcluster.clients.wire import PartitionState
+
 _AT_ONCE = 16
 _GONE_WITHIN = 20.0
 """Seconds a topic that was deleted may take to go, before one of its name is made."""
@@ -93,6 +95,15 @@ def of_metadata(metadata: ClusterMetadata) -> dict[str, TopicState]:
     """Every topic that metadata tells of, by name."""
     alive = set(metadata.brokers)
     return {name: _state(name, topic, alive) for name, topic in sorted(metadata.topics.items())}
+
+
+def of_wire(topics: Mapping[str, Sequence[PartitionState]]) -> dict[str, TopicState]:
+    """Every topic that the small client was told of, by name."""
+    return {name: TopicState(name, tuple(map(_of_wire, parts))) for name, parts in sorted(topics.items())}
+
+
+def _of_wire(part: PartitionState) -> Partition:
+    return Partition(part.id, None if part.leader < 0 else part.leader, part.replicas, part.isr, part.offline)
 
 
 def ids(kafka: Kafka, names: Sequence[str]) -> dict[str, str]:

@@ -69,9 +69,9 @@ class RemoteCommand:
         if self._wrapped.sudo:
             raise self._wrapped.refusal(self.name, self._preamble, asked)
 
-    def write(self, text: str) -> None:
+    def write(self, text: str | bytes) -> None:
         """Say something to the command."""
-        self._send(text.encode())
+        self._send(text.encode() if isinstance(text, str) else text)
 
     def finish(self, text: str = "") -> None:
         """Say the last thing to the command."""
@@ -84,6 +84,10 @@ class RemoteCommand:
         for text, error in self._all():
             said[error] += text
         return CommandResult(self.code, said[False].decode(errors="replace"), said[True].decode(errors="replace"))
+
+    def output(self) -> Iterator[bytes]:
+        """What it says on stdout, as it comes."""
+        return (text for text, error in self._all() if text and not error)
 
     def lines(self) -> Iterator[OutputChunk]:
         """Each line as it comes."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from kcluster.clients.dialing import Dial, direct
 from kcluster.clients.wire import responses
 from kcluster.clients.wire.encoding import NO_TAGS, ByteReader, compact_array, compact_string, string
 from kcluster.clients.wire.responses import (
+    ClusterMetadata,
     FetchedPartition,
     NodeIdentity,
     PartitionState,
@@ -23,6 +25,7 @@ from kcluster.clients.wire.responses import (
 from kcluster.errors import RefusedError, UnreachableError
 
 __all__ = [
+    "ClusterMetadata",
     "FetchedPartition",
     "NodeIdentity",
     "PartitionState",
@@ -36,20 +39,22 @@ __all__ = [
     "fetch",
     "identity",
     "log_dirs",
+    "metadata",
+    "min_isr",
     "quorum",
     "set_cluster_default",
-    "topics",
 ]
 
 T = TypeVar("T")
 
-FETCH, METADATA, API_VERSIONS, DESCRIBE_LOG_DIRS = 1, 3, 18, 35
+FETCH, METADATA, API_VERSIONS, DESCRIBE_CONFIGS, DESCRIBE_LOG_DIRS = 1, 3, 18, 32, 35
 ALTER_CONFIGS, DESCRIBE_QUORUM, DESCRIBE_CLUSTER = 44, 55, 60
 
 _FLEXIBLE = {
     FETCH: 12,
     METADATA: 9,
     API_VERSIONS: 3,
+    DESCRIBE_CONFIGS: 4,
     DESCRIBE_LOG_DIRS: 2,
     ALTER_CONFIGS: 1,
     DESCRIBE_QUORUM: 0,
@@ -58,6 +63,8 @@ _FLEXIBLE = {
 """From which version of a request on its fields are in the compact form."""
 
 _NULL = struct.pack(">h", -1)
+_TOPIC = 2
+"""The kind of a resource with a configuration."""
 
 _UNREAD_KEYS = {"ssl.certificate.pem", "ssl.key.pem", "ssl.keystore.location"}
 """Client keys that Python's TLS cannot load; without them the handshake would look as if nobody answered."""
@@ -66,41 +73,59 @@ WITHIN = 4.0
 """Seconds for a whole call: connecting, asking, and every byte of the answer."""
 
 
-def api_versions(host: str, port: int, config: Mapping[str, str] | None = None) -> Versions:
+def api_versions(host: str, port: int, config: Mapping[str, str] | None = None, *, dial: Dial = direct) -> Versions:
     """The requests a server knows; of any broker or controller, whatever its release."""
-    return _ask(host, port, API_VERSIONS, 0, b"", responses.versions, config)
+    return _ask(host, port, API_VERSIONS, 0, b"", responses.versions, config, dial=dial)
 
 
-def cluster_id(host: str, port: int, config: Mapping[str, str] | None = None, *, controller: bool = False) -> str:
+def cluster_id(
+    host: str, port: int, config: Mapping[str, str] | None = None, *, controller: bool = False, dial: Dial = direct
+) -> str:
     """The id of the cluster a broker, or a KRaft controller, belongs to."""
     if controller:
         of_controllers = struct.pack(">?b", False, 2) + NO_TAGS
-        return _ask(host, port, DESCRIBE_CLUSTER, 1, of_controllers, responses.described, config)
+        return _ask(host, port, DESCRIBE_CLUSTER, 1, of_controllers, responses.described, config, dial=dial)
     # No topics are asked for; topics are not created; authorized operations are not wanted.
     body = struct.pack(">i???", 0, False, False, False)
-    return _ask(host, port, METADATA, 8, body, responses.metadata, config)
+    return _ask(host, port, METADATA, 8, body, responses.cluster_id, config, dial=dial)
 
 
-def identity(host: str, port: int, config: Mapping[str, str] | None = None) -> NodeIdentity:
+def identity(host: str, port: int, config: Mapping[str, str] | None = None, *, dial: Dial = direct) -> NodeIdentity:
     """The cluster and the controller, as one broker sees them."""
     body = struct.pack(">i???", 0, False, False, False)
-    return _ask(host, port, METADATA, 8, body, responses.identity, config)
+    return _ask(host, port, METADATA, 8, body, responses.identity, config, dial=dial)
 
 
-def topics(
-    host: str, port: int, config: Mapping[str, str] | None = None, *, within: float = WITHIN
-) -> dict[str, list[PartitionState]]:
-    """Every topic of the cluster with its partitions."""
+def metadata(
+    host: str,
+    port: int,
+    config: Mapping[str, str] | None = None,
+    *,
+    within: float = WITHIN,
+    dial: Dial = direct,
+) -> ClusterMetadata:
+    """The brokers, the controller and every topic with its partitions, as one broker knows them."""
     body = struct.pack(">i???", -1, False, False, False)
-    return _ask(host, port, METADATA, 8, body, responses.topics, config, within)
+    return _ask(host, port, METADATA, 8, body, responses.metadata, config, within, dial=dial)
 
 
-def quorum(host: str, port: int, config: Mapping[str, str] | None = None) -> QuorumState:
+def min_isr(
+    host: str, port: int, names: Sequence[str], config: Mapping[str, str] | None = None, *, dial: Dial = direct
+) -> dict[str, int | None]:
+    """min.insync.replicas of each of these topics; None where it may not be read."""
+    wanted = struct.pack(">i", 1) + string("min.insync.replicas")
+    resources = b"".join(struct.pack(">b", _TOPIC) + string(name) + wanted for name in names)
+    no_synonyms = struct.pack(">?", False)
+    body = struct.pack(">i", len(names)) + resources + no_synonyms
+    return _ask(host, port, DESCRIBE_CONFIGS, 1, body, responses.min_isr, config, dial=dial)
+
+
+def quorum(host: str, port: int, config: Mapping[str, str] | None = None, *, dial: Dial = direct) -> QuorumState:
     """The state of the KRaft quorum; of a broker or of a controller."""
-    if not api_versions(host, port, config).has(DESCRIBE_QUORUM):
+    if not api_versions(host, port, config, dial=dial).has(DESCRIBE_QUORUM):
         raise RefusedError(f"{host}:{port} has no KRaft quorum: its cluster keeps the metadata in ZooKeeper")
     topic = compact_string("__cluster_metadata") + compact_array(struct.pack(">i", 0) + NO_TAGS) + NO_TAGS
-    return _ask(host, port, DESCRIBE_QUORUM, 1, compact_array(topic) + NO_TAGS, responses.quorum, config)
+    return _ask(host, port, DESCRIBE_QUORUM, 1, compact_array(topic) + NO_TAGS, responses.quorum, config, dial=dial)
 
 
 def log_dirs(host: str, port: int, config: Mapping[str, str] | None = None) -> list[Replica]:
@@ -155,6 +180,8 @@ def _ask(
     parse: Callable[[ByteReader], T],
     config: Mapping[str, str] | None,
     within: float | None = None,
+    *,
+    dial: Dial = direct,
 ) -> T:
     """Connect, ask one question and read its answer, within the deadline."""
     within = WITHIN if within is None else within
@@ -162,7 +189,7 @@ def _ask(
     flexible = version >= _FLEXIBLE[key]
     header = struct.pack(">hhi", key, version, 1) + string("kcluster") + (NO_TAGS if flexible else b"")
     try:
-        with _connect(host, port, config or {}, within) as connection:
+        with _connect(host, port, config or {}, within, dial) as connection:
             connection.sendall(struct.pack(">i", len(header) + len(body)) + header + body)
             size = struct.unpack(">i", _receive(connection, 4, deadline))[0]
             answer = ByteReader(_receive(connection, size, deadline))
@@ -174,13 +201,13 @@ def _ask(
         raise UnreachableError(f"{host}:{port} does not answer: {problem}") from problem
 
 
-def _connect(host: str, port: int, config: Mapping[str, str], within: float) -> socket.socket:
+def _connect(host: str, port: int, config: Mapping[str, str], within: float, dial: Dial) -> socket.socket:
     protocol = config.get("security.protocol", "plaintext").upper()
     if protocol.startswith("SASL"):
         raise RefusedError(f"not available over {protocol}: this question needs a listener without SASL")
     if protocol == "SSL" and (unread := sorted(_UNREAD_KEYS & config.keys())):
         raise RefusedError(f"not available with {unread[0]}: this question needs a client key in a file of its own")
-    connection = socket.create_connection((host, port), timeout=within)
+    connection = dial(host, port, within)
     return _secured(connection, host, config) if protocol == "SSL" else connection
 
 

@@ -70,6 +70,17 @@ class PartitionState:
 
 
 @dataclass(frozen=True)
+class ClusterMetadata:
+    """The cluster as one broker knows it."""
+
+    brokers: Mapping[int, str]
+    """The address of each."""
+    controller: int
+    """-1 for none; with KRaft any broker."""
+    topics: Mapping[str, list[PartitionState]]
+
+
+@dataclass(frozen=True)
 class Replica:
     """The log of one replica on one broker."""
 
@@ -113,7 +124,7 @@ def versions(answer: ByteReader) -> Versions:
     return Versions(dict(answer.array(lambda: (answer.int16(), (answer.int16(), answer.int16())))))
 
 
-def metadata(answer: ByteReader) -> str:
+def cluster_id(answer: ByteReader) -> str:
     """The cluster's id; the reader stands behind it."""
     _brokers(answer)
     return answer.string()
@@ -122,20 +133,43 @@ def metadata(answer: ByteReader) -> str:
 def identity(answer: ByteReader) -> NodeIdentity:
     """The cluster, its brokers and its controller."""
     brokers = _brokers(answer)
-    return NodeIdentity(answer.string(), answer.int32(), brokers)
+    return NodeIdentity(answer.string(), answer.int32(), frozenset(brokers))
 
 
-def _brokers(answer: ByteReader) -> frozenset[int]:
+def _brokers(answer: ByteReader) -> dict[int, str]:
     answer.int32()  # throttle time
     found = answer.array(lambda: (answer.int32(), answer.string(), answer.int32(), answer.string()))
-    return frozenset(broker for broker, *_ in found)
+    return {broker: f"{host}:{port}" for broker, host, port, _ in found}
 
 
-def topics(answer: ByteReader) -> dict[str, list[PartitionState]]:
-    """Every topic with its partitions."""
-    metadata(answer)
-    answer.int32()  # the controller
-    return dict(answer.array(lambda: _topic(answer)))
+def metadata(answer: ByteReader) -> ClusterMetadata:
+    """The brokers, the controller, and every topic with its partitions."""
+    brokers = _brokers(answer)
+    answer.string()  # the cluster's id
+    return ClusterMetadata(brokers, answer.int32(), dict(answer.array(lambda: _topic(answer))))
+
+
+def min_isr(answer: ByteReader) -> dict[str, int | None]:
+    """The one property that was asked for, of each topic."""
+    answer.int32()  # throttle time
+    return dict(answer.array(lambda: _min_isr(answer)))
+
+
+def _min_isr(answer: ByteReader) -> tuple[str, int | None]:
+    answer.int16()  # an error shows in the value that is missing
+    answer.string()
+    answer.take(1)  # that it is a topic
+    name = answer.string()
+    values = answer.array(lambda: _property(answer))
+    return name, int(values[0]) if values and values[0] else None
+
+
+def _property(answer: ByteReader) -> str:
+    answer.string()
+    value = answer.string()
+    answer.take(3)  # whether it can be changed, where it was set, whether it is a secret
+    answer.array(lambda: (answer.string(), answer.string(), answer.take(1)))
+    return value
 
 
 def _topic(answer: ByteReader) -> tuple[str, list[PartitionState]]:

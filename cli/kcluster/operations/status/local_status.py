@@ -7,6 +7,7 @@ from kcluster.clients import ports, processes
 from kcluster.facts.node_roles import roles
 from kcluster.local import readiness
 from kcluster.local.cluster_record import ClusterRecord
+from kcluster.model.endpoints import last_port
 from kcluster.model.node import Node
 from kcluster.operations.status import node_state
 from kcluster.operations.status.status_result import ClusterLine, ClusterList, ClusterStatus, NodeStatus
@@ -60,7 +61,7 @@ def _node(record: ClusterRecord, node: Node, role: str | None) -> NodeStatus:
 
 def _state(record: ClusterRecord, node: Node, role: str | None) -> str:
     if record.runs(node.name):
-        started = _listens(record, node, node_state.last_port(node, record.cluster.nodes))
+        started = _listens(record, node, last_port(node, record.cluster))
         return node_state.state_of(role, started=started)
     return "crashed" if node.name in record.started else "stopped"
 

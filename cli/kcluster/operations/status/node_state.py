@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from kcluster.clients.zookeeper import NO_QUORUM
-from kcluster.model.endpoints import port_of
-from kcluster.model.ensemble import Server
-from kcluster.model.node import Node
 
 SERVING = "running"
 STARTING = "starting"
@@ -20,17 +17,6 @@ def state_of(role: str | None, *, started: bool) -> str:
     if role is None:
         return NOT_ANSWERING if started else STARTING
     return NOT_SERVING if role == NO_QUORUM else SERVING
-
-
-def last_port(node: Node, nodes: Collection[Node]) -> int:
-    """The port that the process of a node opens last: it has started once it listens there.
-
-    A broker recovers its logs before it listens. A ZooKeeper server of an ensemble opens the port for clients, loads
-    its data, and then opens the port for elections.
-    """
-    if isinstance(node, Server) and sum(isinstance(other, Server) for other in nodes) > 1:
-        return node.election_port
-    return port_of(node)
 
 
 def remedy(states: Collection[str], remedies: Mapping[str, tuple[str, ...]], spelled: str) -> str:

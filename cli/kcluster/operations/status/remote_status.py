@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from kcluster.model.cluster import Cluster, Part
 from kcluster.model.endpoints import address_of
 from kcluster.model.node import Node
 from kcluster.model.observed import ObservedHost, ObservedNode, ObservedUnit
+from kcluster.model.running import ProcessState, Running
 from kcluster.model.spark_cluster import SparkDaemon
 from kcluster.operations.status import node_state
 from kcluster.operations.status.status_result import ClusterStatus, NodeStatus, StatusProblem
@@ -21,6 +22,8 @@ from kcluster.plan.restart_reasons import pending_restart
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections, Login
+    from kcluster.facts.reach import Reach
+    from kcluster.facts.running import Seen
 
 _STATES = {
     "activating": node_state.STARTING,
@@ -52,30 +55,31 @@ def remote(cluster: Cluster, logins: Mapping[str, Login], spelled: str) -> Clust
 
 def over(hosts: Connections, cluster: Cluster, spelled: str) -> ClusterStatus:
     """The same over connections that are open already."""
-    from kcluster.facts.hosts import observe_parts  # lazily: local clusters need no SSH
+    from kcluster.facts.reach import Reach  # lazily: local clusters need no SSH
+    from kcluster.facts.running import asked
 
-    with ThreadPoolExecutor(2) as pool:
-        pending = [pool.submit(roles, cluster, cluster.nodes)]
-        if cluster.engine:
-            pending.append(pool.submit(spark_masters.roles, cluster.engine))
-        observed = observe_parts(cluster.parts, hosts)
-        role_of = {name: role for answer in pending for name, role in answer.result().items()}
-    return of(cluster, observed, role_of, spelled)
+    reach = Reach(hosts)
+    seen, _, role_of = asked(cluster, hosts, reach, lambda where: _roles(where, reach))
+    return of(cluster, seen, role_of, spelled)
 
 
-def of(
-    cluster: Cluster,
-    observed: Sequence[Mapping[str, ObservedHost | KclusterError]],
-    role_of: Mapping[str, str],
-    spelled: str,
-) -> ClusterStatus:
-    """The status that follows from the observed hosts of each part, and the roles of the nodes that answer."""
+def _roles(cluster: Cluster, reach: Reach) -> dict[str, str]:
+    with ThreadPoolExecutor(1) as pool:
+        spark = pool.submit(spark_masters.roles, cluster.engine) if cluster.engine else None
+        return {**roles(cluster, cluster.nodes, reach.connect), **(spark.result() if spark else {})}
+
+
+def of(cluster: Cluster, seen: Seen, role_of: Mapping[str, str], spelled: str) -> ClusterStatus:
+    """The status that follows from what was seen of each part, and the roles of the nodes that answer."""
+    from kcluster.facts.running import of_hosts
+
+    running = of_hosts(cluster, seen)
     nodes = tuple(
-        _node(part, node, hosts[node.host.name], role_of.get(node.name))
-        for part, hosts in zip(cluster.parts, observed, strict=True)
+        _node(part, node, hosts[node.host.name], role_of.get(node.name), running)
+        for part, hosts in zip(cluster.parts, seen, strict=True)
         for node in part.nodes
     )
-    answers = {host: answer for hosts in observed for host, answer in hosts.items()}
+    answers = {host: answer for hosts in seen for host, answer in hosts.items()}
     problems = _problems({host: answer for host, answer in answers.items() if isinstance(answer, KclusterError)})
     remedy = node_state.remedy({node.state for node in nodes}, _REMEDIES, spelled)
     spark = cluster.engine.release.version if cluster.engine else ""
@@ -92,8 +96,8 @@ def _problems(errors: Mapping[str, KclusterError]) -> tuple[StatusProblem, ...]:
     )
 
 
-def _node(part: Part, node: Node, host: ObservedHost | KclusterError, role: str | None) -> NodeStatus:
-    address = "{}:{}".format(*address_of(node))
+def _node(part: Part, node: Node, host: ObservedHost | KclusterError, role: str | None, running: Running) -> NodeStatus:
+    address, wanted = _address(running.node(node)), _address(node)
     number = None if isinstance(node, SparkDaemon) else node.id
     if isinstance(host, KclusterError):
         return NodeStatus(node.name, node.host.name, node.kind, number, address, "unreachable", role or "")
@@ -105,7 +109,8 @@ def _node(part: Part, node: Node, host: ObservedHost | KclusterError, role: str 
         kind=node.kind,
         id=number,
         address=address,
-        state=_state(unit, role, node_state.last_port(node, part.nodes)),
+        wanted_address=wanted if wanted != address else "",
+        state=_state(unit, role, running.process(node)),
         role=role or "",
         pid=unit.pid,
         uptime_seconds=None if unit.uptime_seconds is None else int(unit.uptime_seconds),
@@ -116,10 +121,14 @@ def _node(part: Part, node: Node, host: ObservedHost | KclusterError, role: str 
     )
 
 
-def _state(unit: ObservedUnit, role: str | None, last_port: int) -> str:
+def _address(node: Node) -> str:
+    return "{}:{}".format(*address_of(node))
+
+
+def _state(unit: ObservedUnit, role: str | None, process: ProcessState) -> str:
     """The state that `status` shows for a unit; one between two attempts to start is restarting."""
     if unit.state == "active":
-        return node_state.state_of(role, started=any(at.endswith(f":{last_port}") for at in unit.listening))
+        return node_state.state_of(role, started=process is ProcessState.LISTENING)
     if unit.state == "activating" and unit.restarts:
         return "restarting"
     return _STATES.get(unit.state, node_state.STARTING)

@@ -46,6 +46,8 @@ class NodeStatus:
     """Whether it starts with its host."""
     restart_needed: bool | None = None
     """Whether only a restart makes it run with the files that lie on its host now."""
+    wanted_address: str = ""
+    """The address that the inventory has, when its process was started with another one."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,8 @@ def _notes(node: NodeStatus) -> Iterable[str]:
         yield f"no answer at {node.address}"
     elif node.state == "not answering":
         yield f"listens and does not answer at {node.address}"
+    if node.wanted_address:
+        yield f"the inventory has port {node.wanted_address.rpartition(':')[2]}"
     if node.restart_needed:
         yield "restart needed"
     if node.at_boot is False:

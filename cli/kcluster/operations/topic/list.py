@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kcluster.clients.kafka import Kafka, topics
-from kcluster.clients.kafka.topics import Partition, TopicState
+from kcluster.clients.kafka.topics import TopicState, of_wire
 from kcluster.errors import KclusterError
 from kcluster.results import Block, Cell, Grid, Result, Tone
-
-if TYPE_CHECKING:
-    from kcluster.clients.wire import PartitionState
 
 
 @dataclass(frozen=True)
@@ -74,13 +71,6 @@ def _quickly(kafka: Kafka) -> dict[str, TopicState] | None:
 
     host, _, port = kafka.bootstrap.split(",")[0].strip().rpartition(":")
     try:
-        partitions = wire.topics(host.strip("[]"), int(port), kafka.config, within=QUICKLY)
+        return of_wire(wire.metadata(host.strip("[]"), int(port), kafka.config, within=QUICKLY).topics)
     except (KclusterError, ValueError):
         return None
-    return {
-        name: TopicState(name, tuple(_partition(part) for part in parts)) for name, parts in sorted(partitions.items())
-    }
-
-
-def _partition(part: PartitionState) -> Partition:
-    return Partition(part.id, None if part.leader < 0 else part.leader, part.replicas, part.isr, part.offline)

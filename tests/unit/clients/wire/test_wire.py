@@ -150,5 +150,21 @@ def test_topics_are_read_with_replicas_in_order_and_those_offline():
     topic = struct.pack(">h", 0) + string("orders") + b"\x00" + struct.pack(">i", 1) + partition + struct.pack(">i", 0)
     answer = brokers + string("the-id") + struct.pack(">ii", 1, 1) + topic + struct.pack(">i", 0)
     with server(answer) as (port, _):
-        found = wire.topics("127.0.0.1", port)
-    assert found == {"orders": [wire.PartitionState(0, -1, (3, 1), (3,), (1,))]}
+        found = wire.metadata("127.0.0.1", port)
+    assert (found.brokers, found.controller) == ({}, 1)
+    assert found.topics == {"orders": [wire.PartitionState(0, -1, (3, 1), (3,), (1,))]}
+
+
+def test_min_isr_is_asked_of_several_topics_at_once_and_may_be_secret():
+    def resource(code, name, *value):
+        values = b"".join(
+            string("min.insync.replicas") + string(v) + b"\x00\x01\x00" + struct.pack(">i", 0) for v in value
+        )
+        head = struct.pack(">hh", code, -1) + b"\x02" + string(name)
+        return head + struct.pack(">i", len(value)) + values
+
+    answer = struct.pack(">ii", 0, 2) + resource(0, "orders", "2") + resource(29, "secret")
+    with server(answer) as (port, asked):
+        found = wire.min_isr("127.0.0.1", port, ["orders", "secret"])
+    assert found == {"orders": 2, "secret": None}
+    assert asked[0].count(b"min.insync.replicas") == 2
