@@ -131,18 +131,28 @@ class OpenGates:
     closed: dict = field(default_factory=dict)
     late: dict = field(default_factory=dict)
     without_process: tuple[str, ...] = ()
+    apart: tuple[set[str], ...] = ()
+    """The pairs of nodes that may not stop together."""
 
     def observe(self, nodes):
         pass
 
-    def unsafe(self, nodes):
+    def unsafe(self, *stops):
         return self.hopeless
 
     def before_stop(self, nodes):
         return tuple(reason for node in nodes for reason in self.closed.get(node.name, ()))
 
-    def after_start(self, node):
-        return self.late.get(node.name, ())
+    def safe_set(self, node, candidates, most):
+        """What `apart` does not name may stop together."""
+        together = [node]
+        for each in candidates[:most]:
+            if not any({each.name, other.name} in self.apart for other in together):
+                together.append(each)
+        return together, self.before_stop(together)
+
+    def after_start(self, *nodes):
+        return self.serving(nodes)
 
     def serving(self, nodes):
         return tuple(reason for node in nodes for reason in self.late.get(node.name, ()))

@@ -189,7 +189,7 @@ def isr_at_risk(
 def fetches(
     stopping: Collection[int], views: Iterable[ClusterView], candidates: Collection[int] = ()
 ) -> set[tuple[int, int]]:
-    """The in-sync followers that a stop relies on, each with the leaders it must fetch from; candidates may stop too."""
+    """The in-sync followers that a stop relies on, each with its leaders; candidates may stop too."""
     concerned = {*stopping, *candidates}
     return {
         (follower, part.leader)

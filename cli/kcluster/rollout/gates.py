@@ -119,9 +119,9 @@ class Gates:
     def safe_set(
         self, node: Node, candidates: Sequence[Node], most: int | None
     ) -> tuple[list[Node], tuple[Reason, ...]]:
-        """The node, with as many of the candidates as may stop together with it, `most` in all; why they may not."""
+        """The node, with at most `most` of the candidates that may stop together with it; why they may not."""
         snapshot = self.snapshot([node], candidates)
-        others = snapshot.grown([node], [[each] for each in candidates], most and most - 1)
+        others = snapshot.grown([node], [[each] for each in candidates], most)
         together = [node, *(each for group in others for each in group)]
         return together, snapshot.reasons(together)
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
+from kcluster.errors import UsageError
+from kcluster.model.broker import Broker
+from kcluster.model.finding import some
 from kcluster.model.node import Kind, Node
+from kcluster.results import counted
 
 N = TypeVar("N", bound=Node)
 
@@ -13,20 +18,69 @@ _KINDS = tuple(Kind)
 _STAGES = ((Kind.ZOOKEEPER, Kind.CONTROLLER), (Kind.BROKER,), (Kind.SPARK_MASTER,), (Kind.SPARK_WORKER,))
 
 
+@dataclass(frozen=True)
+class AtOnce:
+    """How many brokers of a roll restart together, as far as every partition can spare all of them."""
+
+    most: int | None = 1
+    """None for as many as are safe."""
+    by_rack: bool = False
+    """Whether they must be of one rack."""
+
+    @property
+    def others(self) -> int | None:
+        """How many may join the first of a set."""
+        return self.most and self.most - 1
+
+    @staticmethod
+    def of(text: str, brokers: Iterable[Broker]) -> AtOnce:
+        """What --at-once says about the roll of these brokers; UsageError for a wrong value or missing racks."""
+        if text == "rack":
+            if without := [broker.name for broker in brokers if not broker.rack]:
+                where = f"{counted(len(without), 'broker')} without kafka_rack ({some(without)})"
+                advice = "set kafka_rack for every broker, or use --at-once N"
+                raise UsageError(
+                    f"--at-once rack: there {'is' if len(without) == 1 else 'are'} {where}", resolution=advice
+                )
+            return AtOnce(None, by_rack=True)
+        if not text.isdecimal() or not int(text):
+            raise UsageError(f"--at-once {text}: use a whole number of at least 1, or rack")
+        return AtOnce(int(text))
+
+
+ONE_BY_ONE = AtOnce()
+
+
 def next_node(remaining: Sequence[N], dead: Callable[[Node], bool], leader: Callable[[Kind], str]) -> N:
     """The node of a roll whose turn it is: of the first kind that is left, one without a process, else no leader.
 
     `remaining` must not be empty. `dead` and `leader` ask the running cluster, and only about that kind.
     """
+    return next_turn(remaining, dead, leader, ONE_BY_ONE)[0]
+
+
+def next_turn(
+    remaining: Sequence[N], dead: Callable[[Node], bool], leader: Callable[[Kind], str], at_once: AtOnce
+) -> list[N]:
+    """The next node of a roll, and the brokers that may go with it if that is safe, those of its rack first.
+
+    With one that has no process go only others without.
+    """
     kind = next(kind for kind in _KINDS if any(node.kind is kind for node in remaining))
     nodes = [node for node in remaining if node.kind is kind]
-    if len(nodes) == 1:
-        return nodes[0]
-    for node in nodes:
-        if dead(node):
-            return node
-    last = leader(kind)
-    return next(node for node in nodes if node.name != last)
+    lost = [node for node in nodes if dead(node)] if len(nodes) > 1 else []
+    if len(nodes) > 1 and not lost:
+        last = leader(kind)
+        nodes = [node for node in nodes if node.name != last]
+    first, *others = lost or nodes
+    if kind is not Kind.BROKER or at_once.most == 1:
+        return [first]
+    near = [node for node in others if _rack(node) == _rack(first)]
+    return [first, *near] if at_once.by_rack else [first, *near, *(node for node in others if node not in near)]
+
+
+def _rack(node: Node) -> str:
+    return node.rack if isinstance(node, Broker) else ""
 
 
 def start_stages(nodes: Sequence[Node]) -> list[list[Node]]:

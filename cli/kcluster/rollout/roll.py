@@ -1,20 +1,23 @@
-"""The roll: nodes of a live cluster restart one at a time, with a gate before and after each, the leaders last."""
+"""The roll: nodes of a live cluster restart one at a time, or in safe sets, with a gate before and after each."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from kcluster.errors import ApplyError, KclusterError, RefusedError
 from kcluster.model import reason
 from kcluster.model.finding import some
 from kcluster.model.node import Node
-from kcluster.results import Block, Cell, Grid, Progress, Result, Tone, counted, few
+from kcluster.results import Progress, few
 from kcluster.rollout import diagnosis, order
 from kcluster.rollout.diagnosis import LockLostError, StartMark
 from kcluster.rollout.gates import Gates
+from kcluster.rollout.order import ONE_BY_ONE, AtOnce
+from kcluster.rollout.roll_report import RollReport, Step
 from kcluster.rollout.waiting import wait
 
 if TYPE_CHECKING:
@@ -32,42 +35,6 @@ _INSPECT_SECONDS = 1.0
 """Between two looks at the units of nodes that are waited for."""
 
 
-@dataclass(frozen=True)
-class Step:
-    """One node that was restarted."""
-
-    node: str
-    host: str
-    reason: str
-    waited_seconds: float
-    """Until its gate was open."""
-    seconds: float
-    """From the order to restart until it had caught up."""
-
-
-@dataclass(frozen=True)
-class RollReport(Result):
-    """What was restarted, in this order."""
-
-    name: str
-    steps: tuple[Step, ...] = ()
-    seconds: float = 0.0
-
-    def view(self) -> Iterable[Block]:
-        """A row for each node, then one line with the total."""
-        rows = [(step.node, step.host, f"{step.seconds:.1f} s", step.reason) for step in self.steps]
-        yield Grid(("RESTARTED", "HOST", "BACK AFTER", "REASON"), rows)
-        if not self.steps:
-            yield f"{self.name}: no node had to be restarted"
-            return
-        longest = max(self.steps, key=lambda step: step.seconds)
-        yield Cell(
-            f"{self.name}: restarted {counted(len(self.steps), 'node')} one at a time in {self.seconds:.1f} s, "
-            f"slowest {longest.node} with {longest.seconds:.1f} s",
-            Tone.GOOD,
-        )
-
-
 @dataclass
 class _Roll:
     """A roll that is going on."""
@@ -78,11 +45,13 @@ class _Roll:
     progress: Progress
     note: Note
     lock: Lock
+    at_once: AtOnce
     remaining: list[Node]
     done: list[Step] = field(default_factory=list)
+    together: int = 1
     restarting: str = ""
     not_back: str = ""
-    """The node that ended the roll."""
+    """The node that ended the roll, with those that were restarted together with it."""
 
     @property
     def state(self) -> str:
@@ -101,8 +70,9 @@ def roll(
     progress: Progress,
     note: Note,
     lock: Lock,
+    at_once: AtOnce = ONE_BY_ONE,
 ) -> RollReport:
-    """Restart the nodes named in `reasons`, each with its reason, one at a time; blocks until the last is back.
+    """Restart the nodes named in `reasons`, each with its reason, in turns; blocks until the last is back.
 
     RefusedError when a stop cannot become safe or its gate stays closed, ApplyError for the first node that does not
     come back, LockedError when another run has taken the lock.
@@ -110,14 +80,28 @@ def roll(
     began = time.monotonic()
     nodes = [node for node in gates.cluster.every_node if node.name in reasons]
     refuse_unsafe(gates, [[node] for node in nodes])
-    run = _Roll(gates, reasons, hosts, progress, note, lock, nodes)
+    run = _Roll(gates, reasons, hosts, progress, note, lock, at_once, nodes)
     try:
         while run.remaining:
-            _restart(run, order.next_node(run.remaining, gates.dead, gates.leader))
+            _restart(run)
     except KeyboardInterrupt:
         progress(f"interrupted; {run.state}; systemd finishes the restart that has begun; run it again to continue")
         raise
-    return RollReport(gates.cluster.name, tuple(run.done), round(time.monotonic() - began, 2))
+    return RollReport(gates.cluster.name, tuple(run.done), round(time.monotonic() - began, 2), run.together)
+
+
+def foreseen(gates: Gates, nodes: Sequence[Node], at_once: AtOnce) -> list[list[Node]]:
+    """The turns in which these nodes would be restarted if all of the cluster stayed as it is now."""
+    if at_once.most == 1:
+        return [[node] for node in nodes]
+    snapshot, leader = gates.snapshot((), nodes), cache(gates.leader)
+    remaining, turns = list(nodes), []
+    while remaining:
+        first, *candidates = order.next_turn(remaining, gates.dead, leader, at_once)
+        others = snapshot.grown([first], [[node] for node in candidates], at_once.others)
+        turns.append([first, *(node for group in others for node in group)])
+        remaining = [node for node in remaining if node not in turns[-1]]
+    return turns
 
 
 def refuse_unsafe(
@@ -132,7 +116,7 @@ def refuse_unsafe(
     Each stop is a group of nodes that go down together; nothing is stopped here. `action` is what is refused.
     """
     gates.observe(gates.cluster.every_node)
-    reasons = [why for nodes in stops for why in gates.unsafe(nodes)]
+    reasons = gates.unsafe(*stops)
     if not reasons or gates.unsafe_partitions:
         return
     remedies = dict.fromkeys(why.remedy for why in reasons if why.remedy)
@@ -150,36 +134,66 @@ def _harm(reasons: Sequence[Reason]) -> str:
     return "partitions would fall below min.insync.replicas" if partitions else str(reasons[0])
 
 
-def _restart(run: _Roll, node: Node) -> None:
-    """One node: gate, restart, gate."""
+def _restart(run: _Roll) -> None:
+    """One turn: gate, restart, gate."""
     began = time.monotonic()
-    wait_for_turn(run.gates, [node], run.lock, run.progress, state=run.state)
+    if not (nodes := _next_set(run)):
+        return
     opened = time.monotonic()
-    number, total = len(run.done) + 1, len(run.done) + len(run.remaining)
-    run.progress(f"restarting {node.name} on {node.host.name} ({number} of {total}): {run.reasons[node.name]}")
-    _note(run, node, "begun")
-    run.remaining.remove(node)
-    run.restarting = node.name
+    names, hosts = few(node.name for node in nodes), few(node.host.name for node in nodes)
+    place, total = len(run.done) + 1, len(run.done) + len(run.remaining)
+    number = str(place) if len(nodes) == 1 else f"{place} to {place + len(nodes) - 1}"
+    reasons = few(dict.fromkeys(run.reasons[node.name] for node in nodes), "; ")
+    run.progress(f"restarting {names} on {hosts} ({number} of {total}): {reasons}")
+    _note(run, nodes, "begun")
+    before = list(run.remaining)
+    run.remaining = [node for node in before if node not in nodes]
+    run.restarting = names
     try:
-        marks = diagnosis.command("restart", [node], run.hosts, within=STOP_WITHIN, guard=run.lock.guard)
-        wait_after_start(marks, run.hosts, run.progress, run.gates.timeout, lambda: run.gates.after_start(node))
+        marks = diagnosis.command("restart", nodes, run.hosts, within=STOP_WITHIN, guard=run.lock.guard)
+        wait_after_start(marks, run.hosts, run.progress, run.gates.timeout, lambda: run.gates.after_start(*nodes))
     except LockLostError as lost:
         run.restarting = ""
-        run.remaining.insert(0, node)
+        run.remaining = before
         take_again(run.lock, lost, run.progress)
         return  # and its turn comes again: the gate is asked with the lock held
     except KclusterError as problem:
-        run.restarting, run.not_back = "", node.name
-        _note(run, node, "failed")
+        run.restarting, run.not_back = "", names
+        _note(run, nodes, "failed")
         raise _failed(run, problem) from problem
     seconds = round(time.monotonic() - opened, 2)
-    _note(run, node, "ok", seconds=seconds)
+    _note(run, nodes, "ok", seconds=seconds)
     run.restarting = ""
-    run.done.append(Step(node.name, node.host.name, run.reasons[node.name], round(opened - began, 2), seconds))
+    run.together = max(run.together, len(nodes))
+    waited = round(opened - began, 2)
+    run.done += [Step(node.name, node.host.name, run.reasons[node.name], waited, seconds) for node in nodes]
 
 
-def _note(run: _Roll, node: Node, status: str, **facts: float) -> None:
-    run.note("step", phase="restart", host=node.host.name, what=f"restart {node.name}", status=status, **facts)
+def _next_set(run: _Roll) -> list[Node]:
+    """Block until the next nodes may stop together and the lock is held; none when another died, which goes first."""
+    first, *candidates = order.next_turn(run.remaining, run.gates.dead, run.gates.leader, run.at_once)
+    nodes: list[Node] = []
+
+    def ask() -> Sequence[Reason]:
+        nonlocal nodes
+        nodes, reasons = run.gates.safe_set(first, candidates, run.at_once.others)
+        if reasons and _another_died(run, first):
+            nodes, reasons = [], ()
+        return reasons
+
+    _wait_open(ask, run.gates, [first], run.progress, run.state)
+    run.lock.check()
+    return nodes
+
+
+def _another_died(run: _Roll, first: Node) -> bool:
+    others = [node for node in run.remaining if node.kind is first.kind and node != first]
+    return not run.gates.dead(first) and any(map(run.gates.dead, others))
+
+
+def _note(run: _Roll, nodes: Sequence[Node], status: str, **facts: float) -> None:
+    for node in nodes:
+        run.note("step", phase="restart", host=node.host.name, what=f"restart {node.name}", status=status, **facts)
 
 
 def wait_for_turn(gates: Gates, nodes: Sequence[Node], lock: Lock, progress: Progress, *, state: str) -> None:
@@ -196,10 +210,14 @@ def take_again(lock: Lock, lost: LockLostError, progress: Progress) -> None:
 
 def wait_before_stop(gates: Gates, nodes: Sequence[Node], progress: Progress, *, state: str) -> None:
     """Block until these nodes may stop; RefusedError with `state` in its details when the time of the gate is over."""
+    _wait_open(lambda: gates.before_stop(nodes), gates, nodes, progress, state)
+
+
+def _wait_open(
+    ask: Callable[[], Sequence[Reason]], gates: Gates, nodes: Sequence[Node], progress: Progress, state: str
+) -> None:
     names = few(node.name for node in nodes)
-    subject = f"before {names} may stop"
-    reasons = wait(lambda: gates.before_stop(nodes), progress, within=gates.timeout, subject=subject)
-    if reasons:
+    if reasons := wait(ask, progress, within=gates.timeout, subject=f"before {names} may stop"):
         raise RefusedError(
             f"{names} may not stop: {reasons[0]} (waited {gates.timeout:.0f} s)",
             details="\n".join([*reason.details(reasons), state]),
@@ -255,8 +273,10 @@ def _raise_for_dead(marks: Sequence[StartMark], hosts: Connections, restarts: di
 
 
 def _timed_out(marks: Sequence[StartMark], hosts: Connections, reasons: Sequence[Reason], timeout: float) -> ApplyError:
-    """The error for nodes that neither die nor come back, with the diagnosis of the first."""
-    mark, node = marks[0], marks[0].node
+    """The error for nodes that neither die nor come back, with the diagnosis of the first that is not back."""
+    words = reasons[0].text.split()
+    mark = next((mark for word in words for mark in marks if mark.node.name == word), marks[0])
+    node = mark.node
     diagnosed = diagnosis.diagnose(mark, hosts)
     details = [*reason.details(reasons), *diagnosed.lines]
     message = f"{node.name} on {node.host.name} is not back after {timeout:.0f} s: {diagnosed.text or reasons[0]}"

@@ -113,7 +113,7 @@ class Snapshot:
                 continue
             names |= more
             added.append(group)
-        return added
+        return [] if self.reasons([*nodes, *(node for group in added for node in group)]) else added
 
     def _held_back(self, nodes: Sequence[Node], stopping: set[str]) -> bool:
         """Whether one of the nodes starts, or the metadata quorum cannot do without these servers or controllers."""
