@@ -53,6 +53,7 @@ def restart(
       kcluster restart -i inventories/prod --at-once rack
     """
     from kcluster.operations import restart as operation
+    from kcluster.rollout.order import AtOnce
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
 
@@ -69,7 +70,7 @@ def restart(
         nodes or [],
         gate_timeout=gate_timeout,
         unsafe_partitions=unsafe_partitions,
-        at_once=at_once,
+        at_once=AtOnce.of(at_once, target.remote.brokers),
         confirm=confirm_restart,
         progress=show.progress,
         words=options.command_line(),

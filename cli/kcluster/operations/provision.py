@@ -23,6 +23,7 @@ from kcluster.rollout import apply
 from kcluster.rollout.cluster_lock import Lock, locked
 from kcluster.rollout.dynamic_config import apply_dynamic
 from kcluster.rollout.gates import GATE_TIMEOUT, Gates
+from kcluster.rollout.order import ONE_BY_ONE, AtOnce
 from kcluster.rollout.phases import Phases
 from kcluster.rollout.provision_result import HostChange, ProvisionReport
 from kcluster.rollout.roll import refuse_unsafe, roll
@@ -53,6 +54,7 @@ class ProvisionTask:
     limit: Sequence[str] = ()
     """Only these hosts; nothing: all of them."""
     gate_timeout: float = GATE_TIMEOUT
+    at_once: AtOnce = ONE_BY_ONE
     unsafe_partitions: bool = False
     smoke_test: bool = True
     agreed: AgreedPlan | None = None
@@ -204,9 +206,9 @@ class _Provision:
         """Roll what must restart; a line for each node."""
         reasons = {restart.node: "; ".join(restart.reasons) for restart in plan.restarts}
         phases = self.phases
-        with phases.phase("restart", f"restart {counted(len(plan.restarts), 'node')}, one at a time"):
+        with phases.phase("restart", f"restart {counted(len(plan.restarts), 'node')}, {self.task.at_once}"):
             try:
-                report = roll(self.gates, reasons, self.hosts, phases.say, phases.note, self.lock)
+                report = roll(self.gates, reasons, self.hosts, phases.say, phases.note, self.lock, self.task.at_once)
             except ApplyError as problem:
                 problem.details += "\nall nodes have their new files: correct them before others restart"
                 raise

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from kcluster.clients.ssh import Connections
 from kcluster.journal import Journal
-from kcluster.model.broker import Broker
 from kcluster.rollout.cluster_lock import locked
 from kcluster.rollout.gates import Gates
 from kcluster.rollout.node_selection import installed, select_nodes
-from kcluster.rollout.order import ONE_BY_ONE, AtOnce
-from kcluster.rollout.roll import foreseen, refuse_unsafe, roll
+from kcluster.rollout.order import ONE_BY_ONE, AtOnce, next_turn
+from kcluster.rollout.roll import refuse_unsafe, roll
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Login
@@ -32,7 +32,7 @@ def restart(
     *,
     gate_timeout: float,
     unsafe_partitions: bool,
-    at_once: str = "1",
+    at_once: AtOnce = ONE_BY_ONE,
     confirm: Callable[[Sequence[Sequence[Node]]], None],
     progress: Progress,
     words: Sequence[str],
@@ -42,13 +42,11 @@ def restart(
     Blocks until the last one has caught up. `confirm` gets the nodes of each turn, as the cluster is now, before
     anything is stopped, and raises to call it off.
     """
-    selected = select_nodes(cluster, names)
-    sets = AtOnce.of(at_once, [node for node in selected if isinstance(node, Broker)])
     with Connections(logins) as hosts:
         gates = Gates(cluster, client_config, unsafe_partitions=unsafe_partitions, timeout=gate_timeout, hosts=hosts)
         nodes = plan(gates, names, hosts)
-        confirm(foreseen(gates, nodes, sets))
-        return carry_out(gates, nodes, hosts, progress, words, sets)
+        confirm(foreseen(gates, nodes, at_once))
+        return carry_out(gates, nodes, hosts, progress, words, at_once)
 
 
 def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> list[Node]:
@@ -57,6 +55,20 @@ def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> list[Node]:
     installed(gates.cluster, nodes, hosts)
     refuse_unsafe(gates, [[node] for node in nodes])
     return nodes
+
+
+def foreseen(gates: Gates, nodes: Sequence[Node], at_once: AtOnce) -> list[list[Node]]:
+    """The turns in which these nodes would be restarted if all of the cluster stayed as it is now."""
+    if at_once.most == 1:
+        return [[node] for node in nodes]
+    snapshot, leader = gates.snapshot((), nodes), cache(gates.leader)
+    remaining, turns = list(nodes), []
+    while remaining:
+        first, *candidates = next_turn(remaining, gates.dead, leader, at_once)
+        others = snapshot.grown([first], [[node] for node in candidates], at_once.others)
+        turns.append([first, *(node for group in others for node in group)])
+        remaining = [node for node in remaining if node not in turns[-1]]
+    return turns
 
 
 def carry_out(

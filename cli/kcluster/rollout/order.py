@@ -27,6 +27,12 @@ class AtOnce:
     by_rack: bool = False
     """Whether they must be of one rack."""
 
+    def __str__(self) -> str:
+        """As it stands behind what is restarted: "one at a time"."""
+        if self.by_rack:
+            return "safe sets of a rack at once"
+        return "one at a time" if self.most == 1 else f"safe sets of up to {self.most} brokers at once"
+
     @property
     def others(self) -> int | None:
         """How many may join the first of a set."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING
 
 from kcluster.errors import ApplyError, KclusterError, RefusedError
@@ -49,18 +48,20 @@ class _Roll:
     remaining: list[Node]
     done: list[Step] = field(default_factory=list)
     together: int = 1
-    restarting: str = ""
-    not_back: str = ""
-    """The node that ended the roll, with those that were restarted together with it."""
+    turn: list[Node] = field(default_factory=list)
+    """The nodes that are being restarted."""
+    missing: list[Node] = field(default_factory=list)
+    """Those of them that are not back yet."""
+    failed: bool = False
 
     @property
     def state(self) -> str:
         """What was restarted and what was not, in one line; `kcluster history` has every step."""
-        done = few(step.node for step in self.done) or "nothing"
-        restarting = f"; being restarted: {self.restarting}" if self.restarting else ""
-        restarting += f"; restarted and not back: {self.not_back}" if self.not_back else ""
-        remaining = few(node.name for node in self.remaining) or "nothing"
-        return f"restarted: {done}{restarting}; not touched: {remaining}"
+        back = [node.name for node in self.turn if node not in self.missing]
+        done = few([*(step.node for step in self.done), *back]) or "nothing"
+        how = "restarted and not back" if self.failed else "being restarted"
+        missing = f"; {how}: {few(node.name for node in self.missing)}" if self.missing else ""
+        return f"restarted: {done}{missing}; not touched: {few(node.name for node in self.remaining) or 'nothing'}"
 
 
 def roll(
@@ -88,20 +89,6 @@ def roll(
         progress(f"interrupted; {run.state}; systemd finishes the restart that has begun; run it again to continue")
         raise
     return RollReport(gates.cluster.name, tuple(run.done), round(time.monotonic() - began, 2), run.together)
-
-
-def foreseen(gates: Gates, nodes: Sequence[Node], at_once: AtOnce) -> list[list[Node]]:
-    """The turns in which these nodes would be restarted if all of the cluster stayed as it is now."""
-    if at_once.most == 1:
-        return [[node] for node in nodes]
-    snapshot, leader = gates.snapshot((), nodes), cache(gates.leader)
-    remaining, turns = list(nodes), []
-    while remaining:
-        first, *candidates = order.next_turn(remaining, gates.dead, leader, at_once)
-        others = snapshot.grown([first], [[node] for node in candidates], at_once.others)
-        turns.append([first, *(node for group in others for node in group)])
-        remaining = [node for node in remaining if node not in turns[-1]]
-    return turns
 
 
 def refuse_unsafe(
@@ -140,33 +127,40 @@ def _restart(run: _Roll) -> None:
     if not (nodes := _next_set(run)):
         return
     opened = time.monotonic()
-    names, hosts = few(node.name for node in nodes), few(node.host.name for node in nodes)
-    place, total = len(run.done) + 1, len(run.done) + len(run.remaining)
-    number = str(place) if len(nodes) == 1 else f"{place} to {place + len(nodes) - 1}"
-    reasons = few(dict.fromkeys(run.reasons[node.name] for node in nodes), "; ")
-    run.progress(f"restarting {names} on {hosts} ({number} of {total}): {reasons}")
-    _note(run, nodes, "begun")
-    before = list(run.remaining)
-    run.remaining = [node for node in before if node not in nodes]
-    run.restarting = names
+    _begin(run, nodes)
     try:
         marks = diagnosis.command("restart", nodes, run.hosts, within=STOP_WITHIN, guard=run.lock.guard)
-        wait_after_start(marks, run.hosts, run.progress, run.gates.timeout, lambda: run.gates.after_start(*nodes))
+        wait_after_start(marks, run.hosts, run.progress, run.gates.timeout, lambda: _not_back(run))
     except LockLostError as lost:
-        run.restarting = ""
-        run.remaining = before
+        run.turn, run.missing, run.remaining = [], [], [*nodes, *run.remaining]
         take_again(run.lock, lost, run.progress)
         return  # and its turn comes again: the gate is asked with the lock held
     except KclusterError as problem:
-        run.restarting, run.not_back = "", names
+        run.failed = True
         _note(run, nodes, "failed")
         raise _failed(run, problem) from problem
-    seconds = round(time.monotonic() - opened, 2)
+    seconds, waited = round(time.monotonic() - opened, 2), round(opened - began, 2)
     _note(run, nodes, "ok", seconds=seconds)
-    run.restarting = ""
-    run.together = max(run.together, len(nodes))
-    waited = round(opened - began, 2)
+    run.turn, run.missing, run.together = [], [], max(run.together, len(nodes))
     run.done += [Step(node.name, node.host.name, run.reasons[node.name], waited, seconds) for node in nodes]
+
+
+def _begin(run: _Roll, nodes: Sequence[Node]) -> None:
+    """Say what is restarted now, and why."""
+    place, total = len(run.done) + 1, len(run.done) + len(run.remaining)
+    number = str(place) if len(nodes) == 1 else f"{place} to {place + len(nodes) - 1}"
+    where = f"{few(node.name for node in nodes)} on {few(node.host.name for node in nodes)}"
+    why = few(dict.fromkeys(run.reasons[node.name] for node in nodes), "; ")
+    run.progress(f"restarting {where} ({number} of {total}): {why}")
+    _note(run, nodes, "begun")
+    run.turn, run.missing = list(nodes), list(nodes)
+    run.remaining = [node for node in run.remaining if node not in nodes]
+
+
+def _not_back(run: _Roll) -> Sequence[Reason]:
+    reasons = run.gates.after_start(*run.turn)
+    run.missing = _named(reasons, run.turn) or run.missing
+    return reasons
 
 
 def _next_set(run: _Roll) -> list[Node]:
@@ -274,14 +268,21 @@ def _raise_for_dead(marks: Sequence[StartMark], hosts: Connections, restarts: di
 
 def _timed_out(marks: Sequence[StartMark], hosts: Connections, reasons: Sequence[Reason], timeout: float) -> ApplyError:
     """The error for nodes that neither die nor come back, with the diagnosis of the first that is not back."""
-    words = reasons[0].text.split()
-    mark = next((mark for word in words for mark in marks if mark.node.name == word), marks[0])
+    missing = _named(reasons, [mark.node for mark in marks])
+    mark = next((mark for mark in marks if mark.node in missing), marks[0])
     node = mark.node
     diagnosed = diagnosis.diagnose(mark, hosts)
     details = [*reason.details(reasons), *diagnosed.lines]
     message = f"{node.name} on {node.host.name} is not back after {timeout:.0f} s: {diagnosed.text or reasons[0]}"
     lists = reason.lists(reasons)
     return ApplyError(message, details="\n".join(details), resolution=diagnosed.resolution, lists=lists)
+
+
+def _named(reasons: Sequence[Reason], nodes: Sequence[Node]) -> list[Node]:
+    """The nodes that one of the reasons is about: the first of them that it names."""
+    by_name = {node.name: node for node in nodes}
+    about = [next((word for word in why.text.split() if word in by_name), "") for why in reasons]
+    return [by_name[name] for name in dict.fromkeys(about) if name]
 
 
 def _failed(run: _Roll, problem: KclusterError) -> ApplyError:

@@ -3,12 +3,11 @@ from __future__ import annotations
 import pytest
 
 from kcluster import journal
-from kcluster.errors import RefusedError, UsageError
+from kcluster.errors import RefusedError
 from kcluster.model.reason import Reason
 from kcluster.operations import restart
 from kcluster.rollout.order import ONE_BY_ONE, AtOnce
-from kcluster.rollout.roll import foreseen
-from tests.unit.fake_hosts import MISSING, TRIO, Hosts, OpenGates
+from tests.unit.fake_hosts import MISSING, Hosts, OpenGates
 from tests.unit.fake_snapshots import SERVERS, SIX, snapshot
 
 
@@ -34,27 +33,11 @@ def test_the_sets_of_a_roll_are_foreseen_from_one_moment():
         return [[node.name for node in turn] for turn in turns]
 
     gates = Moment(leading=("broker-2",))
-    turns = names(foreseen(gates, [SERVERS[0], *SIX], AtOnce(None)))
+    turns = names(restart.foreseen(gates, [SERVERS[0], *SIX], AtOnce(None)))
     assert turns == [["zookeeper-1"], ["broker-1"], ["broker-3", "broker-4"], ["broker-5", "broker-6"], ["broker-2"]]
-    pair = names(foreseen(Moment(leading=()), SIX[:3], AtOnce(2)))
+    pair = names(restart.foreseen(Moment(leading=()), SIX[:3], AtOnce(2)))
     assert pair == [["broker-1", "broker-2"], ["broker-3"]]
-    assert names(foreseen(OpenGates(), SIX[:2], ONE_BY_ONE)) == [["broker-1"], ["broker-2"]]
-
-
-def test_a_wrong_at_once_is_refused_before_any_host_is_asked():
-    with pytest.raises(UsageError, match="there are 3 brokers without kafka_rack"):
-        restart.restart(
-            TRIO,
-            {},
-            {},
-            [],
-            gate_timeout=1.0,
-            unsafe_partitions=False,
-            at_once="rack",
-            confirm=pytest.fail,
-            progress=print,
-            words=[],
-        )
+    assert names(restart.foreseen(OpenGates(), SIX[:2], ONE_BY_ONE)) == [["broker-1"], ["broker-2"]]
 
 
 def test_unsafe_and_missing_nodes_are_refused_before_the_question():

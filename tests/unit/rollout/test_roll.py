@@ -216,7 +216,7 @@ def test_a_member_of_a_set_that_does_not_come_back_ends_the_roll():
     gates = OpenGates(leading=("broker-3",), late={"broker-2": [Reason("broker-2 does not answer yet")]})
     with pytest.raises(ApplyError, match="broker-2 on h2 is not back after 0 s") as stopped:
         rolled(gates, hosts, {node.name: "" for node in BROKERS}, at_once=ALL_AT_ONCE)
-    state = "restarted: nothing; restarted and not back: broker-1, broker-2; not touched: broker-3"
+    state = "restarted: broker-1; restarted and not back: broker-2; not touched: broker-3"
     assert state in stopped.value.details
     assert "kafka@h3" not in restarted(hosts)
 
