@@ -143,12 +143,13 @@ class OpenGates:
     def before_stop(self, nodes):
         return tuple(reason for node in nodes for reason in self.closed.get(node.name, ()))
 
-    def safe_set(self, node, candidates, most):
+    def safe_set(self, turn, others):
         """What `apart` does not name may stop together."""
-        together = [node]
-        for each in candidates[:most]:
+        together = [turn.first]
+        for each in turn.candidates[:others]:
             if not any({each.name, other.name} in self.apart for other in together):
                 together.append(each)
+        together += [turn.last] if turn.last and len(together) == 1 + len(turn.candidates) else []
         return together, self.before_stop(together)
 
     def after_start(self, *nodes):

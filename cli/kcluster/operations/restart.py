@@ -64,9 +64,8 @@ def foreseen(gates: Gates, nodes: Sequence[Node], at_once: AtOnce) -> list[list[
     snapshot, leader = gates.snapshot((), nodes), cache(gates.leader)
     remaining, turns = list(nodes), []
     while remaining:
-        first, *candidates = next_turn(remaining, gates.dead, leader, at_once)
-        others = snapshot.grown([first], [[node] for node in candidates], at_once.others)
-        turns.append([first, *(node for group in others for node in group)])
+        turn = next_turn(remaining, gates.dead, leader, at_once)
+        turns.append(snapshot.together(turn, at_once.others))
         remaining = [node for node in remaining if node not in turns[-1]]
     return turns
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from kcluster.errors import UsageError
 from kcluster.model.broker import Broker
@@ -57,32 +57,52 @@ class AtOnce:
 ONE_BY_ONE = AtOnce()
 
 
+@dataclass(frozen=True)
+class Turn(Generic[N]):
+    """The next node of a roll, and those that may go with it if that is safe."""
+
+    first: N
+    candidates: tuple[N, ...] = ()
+    last: N | None = None
+    """The controller: it goes with them only when all the others do, so that none is left for later."""
+
+
 def next_node(remaining: Sequence[N], dead: Callable[[Node], bool], leader: Callable[[Kind], str]) -> N:
     """The node of a roll whose turn it is: of the first kind that is left, one without a process, else no leader.
 
     `remaining` must not be empty. `dead` and `leader` ask the running cluster, and only about that kind.
     """
-    return next_turn(remaining, dead, leader, ONE_BY_ONE)[0]
+    return next_turn(remaining, dead, leader, ONE_BY_ONE).first
 
 
 def next_turn(
     remaining: Sequence[N], dead: Callable[[Node], bool], leader: Callable[[Kind], str], at_once: AtOnce
-) -> list[N]:
-    """The next node of a roll, and the brokers that may go with it if that is safe, those of its rack first.
+) -> Turn[N]:
+    """The same node, with the brokers that may go with it: those of its rack first, the controller's rack at the end.
 
     With one that has no process go only others without.
     """
     kind = next(kind for kind in _KINDS if any(node.kind is kind for node in remaining))
     nodes = [node for node in remaining if node.kind is kind]
-    lost = [node for node in nodes if dead(node)] if len(nodes) > 1 else []
-    if len(nodes) > 1 and not lost:
-        last = leader(kind)
-        nodes = [node for node in nodes if node.name != last]
-    first, *others = lost or nodes
-    if kind is not Kind.BROKER or at_once.most == 1:
-        return [first]
+    if len(nodes) == 1:
+        return Turn(nodes[0])
+    if lost := [node for node in nodes if dead(node)]:
+        return _turn(lost, None, at_once)
+    name = leader(kind)
+    last = next((node for node in nodes if node.name == name), None)
+    return _turn([node for node in nodes if node != last], last, at_once)
+
+
+def _turn(nodes: list[N], last: N | None, at_once: AtOnce) -> Turn[N]:
+    if nodes[0].kind is not Kind.BROKER or at_once.most == 1:
+        return Turn(nodes[0])
+    first, *others = sorted(nodes, key=lambda node: last is not None and _rack(node) == _rack(last))
     near = [node for node in others if _rack(node) == _rack(first)]
-    return [first, *near] if at_once.by_rack else [first, *near, *(node for node in others if node not in near)]
+    candidates = near if at_once.by_rack else [*near, *(node for node in others if node not in near)]
+    fits = len(candidates) == len(others) and (at_once.most is None or len(nodes) < at_once.most)
+    if at_once.by_rack and last:
+        fits = fits and _rack(first) == _rack(last)
+    return Turn(first, tuple(candidates), last if fits else None)
 
 
 def _rack(node: Node) -> str:

@@ -165,17 +165,17 @@ def _not_back(run: _Roll) -> Sequence[Reason]:
 
 def _next_set(run: _Roll) -> list[Node]:
     """Block until the next nodes may stop together and the lock is held; none when another died, which goes first."""
-    first, *candidates = order.next_turn(run.remaining, run.gates.dead, run.gates.leader, run.at_once)
+    turn = order.next_turn(run.remaining, run.gates.dead, run.gates.leader, run.at_once)
     nodes: list[Node] = []
 
     def ask() -> Sequence[Reason]:
         nonlocal nodes
-        nodes, reasons = run.gates.safe_set(first, candidates, run.at_once.others)
-        if reasons and _another_died(run, first):
+        nodes, reasons = run.gates.safe_set(turn, run.at_once.others)
+        if reasons and _another_died(run, turn.first):
             nodes, reasons = [], ()
         return reasons
 
-    _wait_open(ask, run.gates, [first], run.progress, run.state)
+    _wait_open(ask, run.gates, [turn.first], run.progress, run.state)
     run.lock.check()
     return nodes
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kcluster.clients.wire import QuorumState
     from kcluster.model.quorum import Quorum
     from kcluster.model.running import Running
+    from kcluster.rollout.order import Turn
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,14 @@ class Snapshot:
             reasons += [] if names else self.quorum.leaderless
             reasons += self.quorum.lost or self._brokers_without(brokers)
         return tuple(reasons)
+
+    def together(self, turn: Turn[Node], others: int | None) -> list[Node]:
+        """The first node of a turn, with at most so many others that may stop together with it."""
+        added = self.grown([turn.first], [[node] for node in turn.candidates], others)
+        nodes = [turn.first, *(node for group in added for node in group)]
+        if turn.last and len(added) == len(turn.candidates) and self.grown(nodes, [[turn.last]]):
+            nodes.append(turn.last)
+        return nodes
 
     def grown(
         self, nodes: Sequence[Node], groups: Iterable[Sequence[Node]], most: int | None = None

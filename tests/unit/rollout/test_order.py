@@ -44,26 +44,36 @@ BY_RACK = AtOnce(None, by_rack=True)
 
 
 def turn(remaining, at_once, dead=dead):
-    return [node.name for node in next_turn(remaining, dead, leader, at_once)]
+    """The nodes of the next turn, the controller behind a bar."""
+    found = next_turn(remaining, dead, leader, at_once)
+    last = f" | {found.last.name}" if found.last else ""
+    return " ".join(node.name for node in (found.first, *found.candidates)) + last
 
 
-def test_brokers_of_one_rack_may_go_together_and_the_controller_goes_alone_at_the_end():
-    assert turn(RACKED, BY_RACK) == ["broker-1", "broker-3", "broker-5"]
-    assert turn(RACKED[1:2] + RACKED[3:], BY_RACK) == ["broker-4", "broker-6"]
-    assert turn(RACKED[1:2], BY_RACK) == ["broker-2"]
-    assert turn(RACKED, PAIRS) == ["broker-1", "broker-3", "broker-5", "broker-4", "broker-6"], "of its rack first"
-    assert turn(RACKED, ONE_BY_ONE) == ["broker-1"]
+def test_brokers_of_one_rack_may_go_together_and_that_of_the_controller_is_last():
+    assert turn(RACKED, BY_RACK) == "broker-1 broker-3 broker-5"
+    assert turn([RACKED[1], *RACKED[3:]], BY_RACK) == "broker-5"
+    assert turn(RACKED[1::2], BY_RACK) == "broker-4 broker-6 | broker-2"
+    assert turn(RACKED[1:2], BY_RACK) == "broker-2"
+    assert turn(RACKED, ONE_BY_ONE) == "broker-1"
+
+
+def test_any_brokers_may_go_together_those_of_one_rack_first():
+    assert turn(RACKED, PAIRS) == "broker-1 broker-3 broker-5 broker-4 broker-6"
+    assert turn(RACKED[1:4], PAIRS) == "broker-3 broker-4"
+    assert turn(RACKED[1:3], PAIRS) == "broker-3 | broker-2"
+    assert turn(RACKED, AtOnce(None)) == "broker-1 broker-3 broker-5 broker-4 broker-6 | broker-2"
 
 
 def test_with_a_broker_without_a_process_go_only_others_without():
     gone = ("broker-4", "broker-5", "broker-6")
-    assert turn(RACKED, BY_RACK, lambda node: node.name in gone) == ["broker-4", "broker-6"]
-    assert turn(RACKED, PAIRS, lambda node: node.name == "broker-5") == ["broker-5"]
+    assert turn(RACKED, BY_RACK, lambda node: node.name in gone) == "broker-4 broker-6"
+    assert turn(RACKED, PAIRS, lambda node: node.name == "broker-5") == "broker-5"
 
 
 def test_nodes_that_are_no_brokers_go_one_at_a_time():
-    assert turn([*SERVERS, *RACKED], BY_RACK) == ["zookeeper-2"]
-    assert turn(SPARK.workers, AtOnce(None)) == ["spark-worker-h1"]
+    assert turn([*SERVERS, *RACKED], BY_RACK) == "zookeeper-2"
+    assert turn(SPARK.workers, AtOnce(None)) == "spark-worker-h1"
 
 
 def test_at_once_is_a_number_or_rack():

@@ -194,28 +194,30 @@ def test_a_node_whose_host_lost_the_lock_has_its_turn_again():
     assert "the lock on h1 was lost before broker-1 was stopped: taking it again" in rolled.shown
 
 
-ALL_AT_ONCE = order.AtOnce(None)
+PAIRS = order.AtOnce(2)
 
 
-def test_brokers_that_may_stop_together_restart_together_and_the_rest_one_by_one():
+def test_brokers_that_may_stop_together_restart_together_the_controller_with_the_last():
     hosts = Hosts()
-    report, notes = rolled(OpenGates(leading=("broker-3",)), hosts, at_once=ALL_AT_ONCE)
-    assert sorted(restarted(hosts)[3:5]) == ["kafka@h1", "kafka@h2"]
+    report, notes = rolled(OpenGates(leading=("broker-3",)), hosts, at_once=PAIRS)
     assert restarted(hosts)[:3] == ["zookeeper@h1", "zookeeper@h2", "zookeeper@h3"]
+    assert sorted(restarted(hosts)[3:5]) == ["kafka@h1", "kafka@h2"]
     assert restarted(hosts)[5] == "kafka@h3"
     assert "restarting broker-1, broker-2 on h1, h2 (4 to 5 of 6): num.io.threads 8 -> 12" in rolled.shown
     assert [note["status"] for note in notes][6:] == ["begun", "begun", "ok", "ok", "begun", "ok"]
     assert (len(report.steps), report.together) == (6, 2)
     assert "restarted 6 nodes up to 2 at once" in str(list(report.view())[-1])
+    assert rolled(OpenGates(leading=("broker-3",)), Hosts(), at_once=order.AtOnce(None))[0].together == 3
     apart = OpenGates(leading=("broker-3",), apart=({"broker-1", "broker-2"},))
-    assert rolled(apart, Hosts(), at_once=ALL_AT_ONCE)[0].together == 1
+    report, _ = rolled(apart, Hosts(), at_once=order.AtOnce(None))
+    assert (report.together, report.steps[-1].node) == (2, "broker-3")
 
 
 def test_a_member_of_a_set_that_does_not_come_back_ends_the_roll():
     hosts = Hosts()
     gates = OpenGates(leading=("broker-3",), late={"broker-2": [Reason("broker-2 does not answer yet")]})
     with pytest.raises(ApplyError, match="broker-2 on h2 is not back after 0 s") as stopped:
-        rolled(gates, hosts, {node.name: "" for node in BROKERS}, at_once=ALL_AT_ONCE)
+        rolled(gates, hosts, {node.name: "" for node in BROKERS}, at_once=PAIRS)
     state = "restarted: broker-1; restarted and not back: broker-2; not touched: broker-3"
     assert state in stopped.value.details
     assert "kafka@h3" not in restarted(hosts)
@@ -223,11 +225,11 @@ def test_a_member_of_a_set_that_does_not_come_back_ends_the_roll():
 
 def test_a_broker_that_dies_while_another_waits_goes_first():
     class Dying(OpenGates):
-        def safe_set(self, node, candidates, most):
-            if node.name == "broker-1" and not self.without_process:
+        def safe_set(self, turn, others):
+            if turn.first.name == "broker-1" and not self.without_process:
                 self.without_process = ("broker-3",)
-                return [node], (Reason("broker-3 does not answer"),)
-            return super().safe_set(node, candidates, most)
+                return [turn.first], (Reason("broker-3 does not answer"),)
+            return super().safe_set(turn, others)
 
     hosts = Hosts()
     rolled(Dying(leading=()), hosts, {node.name: "" for node in BROKERS})
@@ -244,6 +246,6 @@ def test_a_set_whose_host_lost_the_lock_has_its_turn_again():
 
     hosts, lock = Forgetful(), LosingLock(0)
     hosts.forgets = True
-    report, _ = rolled(OpenGates(leading=("broker-3",)), hosts, {"broker-1": "", "broker-2": ""}, lock, ALL_AT_ONCE)
+    report, _ = rolled(OpenGates(leading=("broker-3",)), hosts, {"broker-1": "", "broker-2": ""}, lock, PAIRS)
     assert lock.taken == ["h2"]
     assert [step.node for step in report.steps] == ["broker-1", "broker-2"]

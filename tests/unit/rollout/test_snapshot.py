@@ -9,6 +9,7 @@ from kcluster.errors import UnreachableError
 from kcluster.model.reason import Reason
 from kcluster.model.running import ProcessState, Running
 from kcluster.rollout.gate_rules import ClusterView
+from kcluster.rollout.order import Turn
 from kcluster.rollout.snapshot import QuorumAnswers, distinct
 from tests.unit.fake_snapshots import CLUSTER, MONITORS, ORDERS, SERVERS, SIX, partition, snapshot
 
@@ -26,6 +27,16 @@ def test_a_set_grows_by_all_that_may_stop_with_it_and_is_judged_as_a_whole():
     assert taken.reasons(SIX[:2]) == ()
     assert "orders-0" in str(taken.reasons([SIX[0], SIX[2]]))
     assert "broker-1 and broker-3 together hold too many replicas" in str(taken.hopeless([SIX[0], SIX[2]]))
+
+
+def test_the_controller_goes_with_a_turn_only_when_all_others_do():
+    def together(turn, others=None):
+        return [node.name for node in snapshot().together(turn, others)]
+
+    assert together(Turn(SIX[0], (), SIX[1])) == ["broker-1", "broker-2"]
+    assert together(Turn(SIX[0], (), SIX[2])) == ["broker-1"]
+    assert together(Turn(SIX[0], (SIX[2],), SIX[1])) == ["broker-1"], "broker-3 would come after the controller"
+    assert together(Turn(SIX[0], (SIX[1], SIX[5])), 1) == ["broker-1", "broker-2"]
 
 
 def test_no_set_grows_while_its_first_node_may_not_stop():
