@@ -65,7 +65,7 @@ def foreseen(gates: Gates, nodes: Sequence[Node], at_once: AtOnce) -> list[list[
     remaining, turns = list(nodes), []
     while remaining:
         turn = next_turn(remaining, gates.dead, leader, at_once)
-        turns.append(snapshot.together(turn, at_once.others))
+        turns.append(snapshot.safe_set(turn, at_once.others).nodes)
         remaining = [node for node in remaining if node not in turns[-1]]
     return turns
 

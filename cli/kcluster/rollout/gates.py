@@ -25,7 +25,7 @@ from kcluster.model.spark_cluster import SparkDaemon
 from kcluster.rollout import gate_rules
 from kcluster.rollout.gate_rules import ClusterView
 from kcluster.rollout.order import Turn
-from kcluster.rollout.snapshot import QuorumAnswers, Snapshot, available, broker_ids, distinct, metadata_nodes
+from kcluster.rollout.snapshot import QuorumAnswers, SafeSet, Snapshot, available, broker_ids, distinct, metadata_nodes
 from kcluster.rollout.starting import StartingError, StartWatch, starts
 from kcluster.rollout.waiting import attempt
 
@@ -117,11 +117,9 @@ class Gates:
         """Why these nodes may not stop together now; empty when they may."""
         return self.snapshot(nodes).reasons(nodes)
 
-    def safe_set(self, turn: Turn[Node], others: int | None) -> tuple[list[Node], tuple[Reason, ...]]:
-        """The nodes of this turn that may stop together, the first and at most so many others; why they may not."""
-        snapshot = self.snapshot([turn.first], [*turn.candidates, *([turn.last] if turn.last else [])])
-        nodes = snapshot.together(turn, others)
-        return nodes, snapshot.reasons(nodes)
+    def safe_set(self, turn: Turn[Node], most: int | None) -> SafeSet:
+        """The nodes of this turn that may stop together now: the first, and at most `most` others."""
+        return self.snapshot([turn.first], turn.others).safe_set(turn, most)
 
     def after_start(self, *nodes: Node) -> tuple[Reason, ...]:
         """Why these nodes of one kind are not yet back as they were; empty when the next ones may stop."""

@@ -66,6 +66,11 @@ class Turn(Generic[N]):
     last: N | None = None
     """The controller: it goes with them only when all the others do, so that none is left for later."""
 
+    @property
+    def others(self) -> list[N]:
+        """All but the first."""
+        return [*self.candidates, *([self.last] if self.last else [])]
+
 
 def next_node(remaining: Sequence[N], dead: Callable[[Node], bool], leader: Callable[[Kind], str]) -> N:
     """The node of a roll whose turn it is: of the first kind that is left, one without a process, else no leader.

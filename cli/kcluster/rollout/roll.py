@@ -11,17 +11,18 @@ from kcluster.errors import ApplyError, KclusterError, RefusedError
 from kcluster.model import reason
 from kcluster.model.finding import some
 from kcluster.model.node import Node
+from kcluster.model.reason import Reason
 from kcluster.results import Progress, few
 from kcluster.rollout import diagnosis, order
 from kcluster.rollout.diagnosis import LockLostError, StartMark
 from kcluster.rollout.gates import Gates
 from kcluster.rollout.order import ONE_BY_ONE, AtOnce
 from kcluster.rollout.roll_report import RollReport, Step
+from kcluster.rollout.snapshot import SafeSet
 from kcluster.rollout.waiting import wait
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
-    from kcluster.model.reason import Reason
     from kcluster.rollout.cluster_lock import Lock
 
 Note = Callable[..., None]
@@ -32,6 +33,10 @@ STOP_WITHIN = 660.0
 
 _INSPECT_SECONDS = 1.0
 """Between two looks at the units of nodes that are waited for."""
+
+
+_JOIN_SECONDS = 10.0
+"""How long a set waits for those that only lag: left behind, each would need a turn of its own."""
 
 
 @dataclass
@@ -164,25 +169,26 @@ def _not_back(run: _Roll) -> Sequence[Reason]:
 
 
 def _next_set(run: _Roll) -> list[Node]:
-    """Block until the next nodes may stop together and the lock is held; none when another died, which goes first."""
+    """Block until the next nodes may stop together and the lock is held; none when their order must be asked again."""
     turn = order.next_turn(run.remaining, run.gates.dead, run.gates.leader, run.at_once)
-    nodes: list[Node] = []
+    chosen = SafeSet([turn.first], [], ())
 
     def ask() -> Sequence[Reason]:
-        nonlocal nodes
-        nodes, reasons = run.gates.safe_set(turn, run.at_once.others)
-        if reasons and _another_died(run, turn.first):
-            nodes, reasons = [], ()
-        return reasons
+        nonlocal chosen
+        chosen = run.gates.safe_set(turn, run.at_once.others)
+        others = (node for node in run.remaining if node.kind is turn.first.kind and node != turn.first)
+        if chosen.reasons and not run.gates.dead(turn.first) and any(map(run.gates.dead, others)):
+            chosen = SafeSet([], [], ())  # it goes first
+        return chosen.reasons
+
+    def lagging() -> Sequence[Reason]:
+        return ask() or [Reason(f"{node.name} lags, and may stop with the others soon") for node in chosen.late]
 
     _wait_open(ask, run.gates, [turn.first], run.progress, run.state)
+    if chosen.late:
+        wait(lagging, run.progress, within=_JOIN_SECONDS, subject=f"before {turn.first.name} stops")
     run.lock.check()
-    return nodes
-
-
-def _another_died(run: _Roll, first: Node) -> bool:
-    others = [node for node in run.remaining if node.kind is first.kind and node != first]
-    return not run.gates.dead(first) and any(map(run.gates.dead, others))
+    return [] if chosen.reasons else chosen.nodes
 
 
 def _note(run: _Roll, nodes: Sequence[Node], status: str, **facts: float) -> None:

@@ -61,6 +61,17 @@ class QuorumAnswers:
 
 
 @dataclass(frozen=True)
+class SafeSet:
+    """Nodes that may stop together."""
+
+    nodes: list[Node]
+    late: list[Node]
+    """Those of the turn that could stop with them if every replica were in sync."""
+    reasons: tuple[Reason, ...]
+    """Why the first, which is alone then, may not stop."""
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """The answers of a cluster that tell which of some nodes may stop."""
 
@@ -96,13 +107,15 @@ class Snapshot:
             reasons += self.quorum.lost or self._brokers_without(brokers)
         return tuple(reasons)
 
-    def together(self, turn: Turn[Node], others: int | None) -> list[Node]:
-        """The first node of a turn, with at most so many others that may stop together with it."""
-        added = self.grown([turn.first], [[node] for node in turn.candidates], others)
+    def safe_set(self, turn: Turn[Node], most: int | None) -> SafeSet:
+        """The first node of a turn, with at most `most` others that may stop together with it."""
+        added = self.grown([turn.first], [[node] for node in turn.candidates], most)
         nodes = [turn.first, *(node for group in added for node in group)]
         if turn.last and len(added) == len(turn.candidates) and self.grown(nodes, [[turn.last]]):
             nodes.append(turn.last)
-        return nodes
+        left_out = [node for node in turn.others if node not in nodes] if most is None or len(nodes) <= most else []
+        late = [node for node in left_out if not self.hopeless([*nodes, node])]
+        return SafeSet(nodes, late, self.reasons(nodes))
 
     def grown(
         self, nodes: Sequence[Node], groups: Iterable[Sequence[Node]], most: int | None = None

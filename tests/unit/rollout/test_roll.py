@@ -7,6 +7,7 @@ from kcluster.errors import ApplyError, KclusterError, LockedError, RefusedError
 from kcluster.model.reason import Reason
 from kcluster.rollout import order, roll
 from kcluster.rollout.diagnosis import StartMark
+from kcluster.rollout.snapshot import SafeSet
 from tests.unit.fake_hosts import BROKERS, DEAD, RUNNING, SPARKED, TRIO, Hosts, LosingLock, OpenGates
 
 HELD = LosingLock(0)
@@ -213,6 +214,16 @@ def test_brokers_that_may_stop_together_restart_together_the_controller_with_the
     assert (report.together, report.steps[-1].node) == (2, "broker-3")
 
 
+def test_a_set_waits_a_moment_for_one_that_lags_and_then_goes_without_it(monkeypatch):
+    reasons = {node.name: "" for node in BROKERS}
+    report, _ = rolled(OpenGates(leading=(), timeout=30.0, lagging=("broker-2",) * 2), Hosts(), reasons, at_once=PAIRS)
+    assert [step.node for step in report.steps] == ["broker-1", "broker-2", "broker-3"]
+    assert "before broker-1 stops: waiting, broker-2 lags, and may stop with the others soon" in rolled.shown
+    monkeypatch.setattr(roll, "_JOIN_SECONDS", 0.0)
+    report, _ = rolled(OpenGates(leading=(), lagging=("broker-2",) * 2), Hosts(), reasons, at_once=order.AtOnce(None))
+    assert [step.node for step in report.steps] == ["broker-1", "broker-3", "broker-2"]
+
+
 def test_a_member_of_a_set_that_does_not_come_back_ends_the_roll():
     hosts = Hosts()
     gates = OpenGates(leading=("broker-3",), late={"broker-2": [Reason("broker-2 does not answer yet")]})
@@ -225,11 +236,11 @@ def test_a_member_of_a_set_that_does_not_come_back_ends_the_roll():
 
 def test_a_broker_that_dies_while_another_waits_goes_first():
     class Dying(OpenGates):
-        def safe_set(self, turn, others):
+        def safe_set(self, turn, most):
             if turn.first.name == "broker-1" and not self.without_process:
                 self.without_process = ("broker-3",)
-                return [turn.first], (Reason("broker-3 does not answer"),)
-            return super().safe_set(turn, others)
+                return SafeSet([turn.first], [], (Reason("broker-3 does not answer"),))
+            return super().safe_set(turn, most)
 
     hosts = Hosts()
     rolled(Dying(leading=()), hosts, {node.name: "" for node in BROKERS})

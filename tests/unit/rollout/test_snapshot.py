@@ -10,7 +10,7 @@ from kcluster.model.reason import Reason
 from kcluster.model.running import ProcessState, Running
 from kcluster.rollout.gate_rules import ClusterView
 from kcluster.rollout.order import Turn
-from kcluster.rollout.snapshot import QuorumAnswers, distinct
+from kcluster.rollout.snapshot import QuorumAnswers, SafeSet, distinct
 from tests.unit.fake_snapshots import CLUSTER, MONITORS, ORDERS, SERVERS, SIX, partition, snapshot
 
 
@@ -31,12 +31,19 @@ def test_a_set_grows_by_all_that_may_stop_with_it_and_is_judged_as_a_whole():
 
 def test_the_controller_goes_with_a_turn_only_when_all_others_do():
     def together(turn, others=None):
-        return [node.name for node in snapshot().together(turn, others)]
+        return [node.name for node in snapshot().safe_set(turn, others).nodes]
 
     assert together(Turn(SIX[0], (), SIX[1])) == ["broker-1", "broker-2"]
     assert together(Turn(SIX[0], (), SIX[2])) == ["broker-1"]
     assert together(Turn(SIX[0], (SIX[2],), SIX[1])) == ["broker-1"], "broker-3 would come after the controller"
     assert together(Turn(SIX[0], (SIX[1], SIX[5])), 1) == ["broker-1", "broker-2"]
+
+
+def test_who_could_join_if_all_were_in_sync_is_late():
+    turn, cut_off = Turn(SIX[0], (SIX[1], SIX[2])), snapshot(silences={(6, 2): 9.0})
+    assert cut_off.safe_set(turn, None) == SafeSet([SIX[0]], [SIX[1]], ())
+    assert cut_off.safe_set(turn, 0).late == []
+    assert snapshot().safe_set(turn, None) == SafeSet(list(SIX[:2]), [], ())
 
 
 def test_no_set_grows_while_its_first_node_may_not_stop():
