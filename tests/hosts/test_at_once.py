@@ -6,6 +6,7 @@ import json
 
 from tests.hosts.fleet import SMALL, Fleet, NewFleet
 from tests.hosts.under_load import under_load
+from tests.lab.machine import wait_until
 
 SIX_IN_RACKS = (
     "all:\n  vars:"
@@ -40,6 +41,10 @@ def test_the_brokers_of_a_rack_restart_together_and_a_set_that_does_not_come_bac
 
 
 def the_racks_may_stop_each_for_itself(six: Fleet) -> None:
+    def asked() -> bool:
+        return six.run("ok-to-stop", "h5", "h2", "-i", str(six.inventory), check=False).returncode == 0
+
+    wait_until(asked, 60, "topics that were just made have their followers")
     verdict = json.loads(kcluster(six, "ok-to-stop", "broker-1"))
     assert (verdict["ok"], verdict["safe_set"]) == (True, ["broker-1", "broker-4"])
     assert json.loads(kcluster(six, "ok-to-stop", "h5", "h2"))["safe_set"] == ["h2", "h5"]

@@ -76,7 +76,7 @@ def with_a_safe_topic(running: NewFleet) -> Fleet:
 
 
 def with_a_broker_down_no_other_may_stop(trio: Fleet) -> None:
-    assert ok_to_stop(trio, "broker-1") == (0, ["broker-1"], {})
+    wait_until(lambda: ok_to_stop(trio, "broker-1") == (0, ["broker-1"], {}), 30, "all fetch of the new topic")
     assert ok_to_stop(trio, "h2") == (0, ["h2"], {})
     code, safe_set, reasons = ok_to_stop(trio, "broker-1", "broker-2")
     assert (code, safe_set) == (4, [])

@@ -133,9 +133,15 @@ def _restart(run: _Roll) -> None:
         return
     opened = time.monotonic()
     _begin(run, nodes)
+
+    def not_back() -> Sequence[Reason]:
+        reasons = run.gates.after_start(*nodes)
+        run.missing = _named(reasons, nodes) or run.missing
+        return reasons
+
     try:
         marks = diagnosis.command("restart", nodes, run.hosts, within=STOP_WITHIN, guard=run.lock.guard)
-        wait_after_start(marks, run.hosts, run.progress, run.gates.timeout, lambda: _not_back(run))
+        wait_after_start(marks, run.hosts, run.progress, run.gates.timeout, not_back)
     except LockLostError as lost:
         run.turn, run.missing, run.remaining = [], [], [*nodes, *run.remaining]
         take_again(run.lock, lost, run.progress)
@@ -145,8 +151,8 @@ def _restart(run: _Roll) -> None:
         _note(run, nodes, "failed")
         raise _failed(run, problem) from problem
     seconds, waited = round(time.monotonic() - opened, 2), round(opened - began, 2)
-    _note(run, nodes, "ok", seconds=seconds)
     run.turn, run.missing, run.together = [], [], max(run.together, len(nodes))
+    _note(run, nodes, "ok", seconds=seconds)
     run.done += [Step(node.name, node.host.name, run.reasons[node.name], waited, seconds) for node in nodes]
 
 
@@ -160,12 +166,6 @@ def _begin(run: _Roll, nodes: Sequence[Node]) -> None:
     _note(run, nodes, "begun")
     run.turn, run.missing = list(nodes), list(nodes)
     run.remaining = [node for node in run.remaining if node not in nodes]
-
-
-def _not_back(run: _Roll) -> Sequence[Reason]:
-    reasons = run.gates.after_start(*run.turn)
-    run.missing = _named(reasons, run.turn) or run.missing
-    return reasons
 
 
 def _next_set(run: _Roll) -> list[Node]:
