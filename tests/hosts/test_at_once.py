@@ -41,13 +41,14 @@ def test_the_brokers_of_a_rack_restart_together_and_a_set_that_does_not_come_bac
 
 
 def the_racks_may_stop_each_for_itself(six: Fleet) -> None:
-    def asked() -> bool:
-        return six.run("ok-to-stop", "h5", "h2", "-i", str(six.inventory), check=False).returncode == 0
+    """On a busy machine a follower may lag for a moment, and is not in the set then."""
 
-    wait_until(asked, 60, "topics that were just made have their followers")
-    verdict = json.loads(kcluster(six, "ok-to-stop", "broker-1"))
-    assert (verdict["ok"], verdict["safe_set"]) == (True, ["broker-1", "broker-4"])
-    assert json.loads(kcluster(six, "ok-to-stop", "h5", "h2"))["safe_set"] == ["h2", "h5"]
+    def safe_set(*names: str) -> list[str]:
+        done = six.run("ok-to-stop", *names, "-i", str(six.inventory), "-o", "json", check=False)
+        return list(json.loads(done.stdout)["safe_set"])
+
+    wait_until(lambda: safe_set("broker-1") == ["broker-1", "broker-4"], 60, "rack a may stop")
+    wait_until(lambda: safe_set("h5", "h2") == ["h2", "h5"], 60, "rack b may stop")
     verdict = json.loads(kcluster(six, "ok-to-stop", "broker-1", "broker-2", code=4))
     assert "load-" in str(verdict["reasons"])
 

@@ -34,7 +34,6 @@ STOP_WITHIN = 660.0
 _INSPECT_SECONDS = 1.0
 """Between two looks at the units of nodes that are waited for."""
 
-
 _JOIN_SECONDS = 10.0
 """How long a set waits for those that only lag: left behind, each would need a turn of its own."""
 
@@ -62,7 +61,7 @@ class _Roll:
     @property
     def state(self) -> str:
         """What was restarted and what was not, in one line; `kcluster history` has every step."""
-        back = [node.name for node in self.turn if node not in self.missing]
+        back = (node.name for node in self.turn if node not in self.missing)
         done = few([*(step.node for step in self.done), *back]) or "nothing"
         how = "restarted and not back" if self.failed else "being restarted"
         missing = f"; {how}: {few(node.name for node in self.missing)}" if self.missing else ""
@@ -156,15 +155,15 @@ def _restart(run: _Roll) -> None:
     run.done += [Step(node.name, node.host.name, run.reasons[node.name], waited, seconds) for node in nodes]
 
 
-def _begin(run: _Roll, nodes: Sequence[Node]) -> None:
+def _begin(run: _Roll, nodes: list[Node]) -> None:
     """Say what is restarted now, and why."""
     place, total = len(run.done) + 1, len(run.done) + len(run.remaining)
-    number = str(place) if len(nodes) == 1 else f"{place} to {place + len(nodes) - 1}"
+    number = f"{place}" if len(nodes) == 1 else f"{place} to {place + len(nodes) - 1}"
     where = f"{few(node.name for node in nodes)} on {few(node.host.name for node in nodes)}"
     why = few(dict.fromkeys(run.reasons[node.name] for node in nodes), "; ")
     run.progress(f"restarting {where} ({number} of {total}): {why}")
     _note(run, nodes, "begun")
-    run.turn, run.missing = list(nodes), list(nodes)
+    run.turn = run.missing = nodes
     run.remaining = [node for node in run.remaining if node not in nodes]
 
 
