@@ -49,7 +49,7 @@ def the_racks_may_stop_each_for_itself(six: Fleet) -> None:
 
     wait_until(lambda: safe_set("broker-1") == ["broker-1", "broker-4"], 60, "rack a may stop")
     wait_until(lambda: safe_set("h5", "h2") == ["h2", "h5"], 60, "rack b may stop")
-    verdict = json.loads(kcluster(six, "ok-to-stop", "broker-1", "broker-2", code=4))
+    verdict = json.loads(kcluster(six, "ok-to-stop", *RACKS[0], "broker-2", code=4))
     assert "load-" in str(verdict["reasons"])
 
 
