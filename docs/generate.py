@@ -8,14 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
-import typer
-
-from kcluster.app import COMMANDS, main
+from kcluster.app import COMMANDS, command_of, main
 from kcluster.inventory.schema import VARIABLES
 
 DOCS = Path(__file__).parent
@@ -43,8 +40,7 @@ def commands() -> str:
 def invocations(name: str) -> Iterator[tuple[str, ...]]:
     """A command, then the command with each of its subcommands."""
     yield (name,)
-    command = typer.main.get_command(import_module(f"kcluster.commands.{name}").app)
-    for sub in getattr(command, "commands", {}):
+    for sub in getattr(command_of(name), "commands", {}):
         yield (name, sub)
 
 

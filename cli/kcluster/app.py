@@ -31,8 +31,9 @@ COMMANDS = {
     "logs": "Show the last lines of the logs of a cluster.",
     "exec": "Run a command on the hosts of a cluster, all at once.",
     "start": "Start the stopped nodes of a cluster.",
+    "ok-to-stop": "Judge whether hosts or nodes may stop together now; exit 4 when not.",
     "stop": "Stop nodes of a cluster in order; their data stays.",
-    "restart": "Restart nodes one at a time, each when its gate is open.",
+    "restart": "Restart nodes one at a time, or in safe sets, each when its gate is open.",
     "destroy": "Remove a cluster from its hosts; data stays without --delete-data.",
     "history": "Show the runs that changed a cluster, and their steps.",
     "topic": "List, describe, create, alter, delete, plan and apply topics.",
@@ -48,6 +49,11 @@ COMMANDS = {
 """Every command and its sentence; the module of the same name is imported when the command runs."""
 
 
+def command_of(word: str) -> Any:
+    """The command of a word: `ok-to-stop` is in `commands/ok_to_stop.py`."""
+    return typer.main.get_command(import_module(f"kcluster.commands.{word.replace('-', '_')}").app)
+
+
 class LazyCommands(TyperGroup):
     """Imports a command's module only when that command runs, so that `--help` is instant."""
 
@@ -59,7 +65,7 @@ class LazyCommands(TyperGroup):
         """The command of that name, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        return with_plain_types(typer.main.get_command(import_module(f"kcluster.commands.{cmd_name}").app))
+        return with_plain_types(command_of(cmd_name))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The table of contents, without importing anything."""

@@ -25,6 +25,7 @@ READING = frozenset(
         "plan",
         "status",
         "logs",
+        "ok-to-stop",
         "history",
         "history show",
         "topic",

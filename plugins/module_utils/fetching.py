@@ -34,8 +34,10 @@ def received(shown: str, pid: str) -> dict[str, int]:
     for line in shown.splitlines():
         if not line.startswith((" ", "\t")):
             peer = line.split()[3] if f",pid={pid}," in line else ""
-        if peer and (ms := _RECEIVED.search(line)):
-            found[peer] = min(int(ms[1]), found.get(peer, int(ms[1])))
+        ms = _RECEIVED.search(line)
+        if peer and (ms or "cwnd:" in line):  # ss leaves out a time of 0 ms
+            since = int(ms[1]) if ms else 0
+            found[peer] = min(since, found.get(peer, since))
     return found
 
 

@@ -76,8 +76,18 @@ def with_a_safe_topic(running: NewFleet) -> Fleet:
 
 
 def with_a_broker_down_no_other_may_stop(trio: Fleet) -> None:
+    wait_until(lambda: ok_to_stop(trio, "broker-1") == (0, ["broker-1"], {}), 30, "all fetch of the new topic")
+    assert ok_to_stop(trio, "h2") == (0, ["h2"], {})
+    code, safe_set, reasons = ok_to_stop(trio, "broker-1", "broker-2")
+    assert (code, safe_set) == (4, [])
+    together = "broker-1 and broker-2 together hold too many replicas of these partitions"
+    assert {"safe-0", "safe-1", "safe-2"} <= set(reasons[together])
+    assert "without zookeeper-1, zookeeper-2 there is no majority" in str(ok_to_stop(trio, "h1", "h2"))
     trio.lab.ssh("h3", "systemctl stop kafka")
     trio.write(MOVED)
+    code, _, reasons = ok_to_stop(trio, "broker-1")
+    assert (code, any(text.startswith("broker-3 does not answer") for text in reasons)) == (4, True)
+    assert {"safe-0", "safe-1", "safe-2"} <= set(reasons["in-sync replicas would fall below min.insync.replicas"])
     before = trio.lab.ssh("h1", STARTED)
     done = trio.run("restart", "broker-1", "-i", str(trio.inventory), "--yes", "--gate-timeout", "2", check=False)
     assert done.returncode == 4, done.stderr
@@ -85,6 +95,15 @@ def with_a_broker_down_no_other_may_stop(trio: Fleet) -> None:
     assert trio.lab.ssh("h1", STARTED) == before
     trio.write(TRIO_ZK)
     served(trio)
+
+
+def ok_to_stop(trio: Fleet, *names: str) -> tuple[int, list[str], dict[str, list[str]]]:
+    """The exit code, the safe set, and the partitions of each reason."""
+    done = trio.run("ok-to-stop", *names, "-i", str(trio.inventory), "-o", "json", check=False)
+    verdict = json.loads(done.stdout)
+    reasons = {reason["text"]: reason["partitions"] for reason in verdict["reasons"]}
+    assert verdict["ok"] == (not reasons)
+    return done.returncode, verdict["safe_set"], reasons
 
 
 def a_follower_that_is_cut_off_does_not_count_though_the_isr_lists_it(trio: Fleet) -> None:

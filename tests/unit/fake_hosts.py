@@ -17,6 +17,7 @@ from kcluster.model.host import Host
 from kcluster.model.listener import Listener
 from kcluster.model.release import Release
 from kcluster.model.spark_cluster import SparkCluster, SparkMaster, SparkWorker
+from kcluster.rollout.snapshot import SafeSet
 
 HOSTS = tuple(Host(f"h{n}", f"10.0.0.{n}") for n in (1, 2, 3))
 SERVERS = tuple(Server(host=host, id=n) for n, host in enumerate(HOSTS, 1))
@@ -135,18 +136,34 @@ class OpenGates:
     closed: dict = field(default_factory=dict)
     late: dict = field(default_factory=dict)
     without_process: tuple[str, ...] = ()
+    apart: tuple[set[str], ...] = ()
+    """The pairs of nodes that may not stop together."""
+    lagging: tuple[str, ...] = ()
+    """Those that may not stop with others yet; one less with each question."""
 
     def observe(self, nodes):
         pass
 
-    def unsafe(self, nodes):
+    def unsafe(self, *stops):
         return self.hopeless
 
     def before_stop(self, nodes):
         return tuple(reason for node in nodes for reason in self.closed.get(node.name, ()))
 
-    def after_start(self, node):
-        return self.late.get(node.name, ())
+    def safe_set(self, turn, most):
+        """What `apart` does not name may stop together."""
+        together = [turn.first]
+        for each in turn.candidates[:most]:
+            if not any({each.name, other.name} in self.apart for other in together):
+                together.append(each)
+        together += [turn.last] if turn.last and len(together) == 1 + len(turn.candidates) else []
+        late = [node for node in turn.others if node.name in self.lagging]
+        self.lagging = self.lagging[1:]
+        together = [node for node in together if node not in late]
+        return SafeSet(together, late, self.before_stop(together))
+
+    def after_start(self, *nodes):
+        return self.serving(nodes)
 
     def serving(self, nodes):
         return tuple(reason for node in nodes for reason in self.late.get(node.name, ()))

@@ -76,6 +76,15 @@ GateTimeout = Annotated[
     float, typer.Option("--gate-timeout", metavar="SECONDS", help="How long to wait for a gate to open.")
 ]
 
+AtOnce = Annotated[
+    str,
+    typer.Option(
+        "--at-once",
+        metavar="N|rack",
+        help="Restart up to N brokers together, or those of a rack, where every partition can spare all of them.",
+    ),
+]
+
 UnsafePartitions = Annotated[
     bool,
     typer.Option(

@@ -36,6 +36,7 @@ def provision(
         typer.Option("--stop-after", metavar="N", min=1, help="Of a change in stages carry out only the first N."),
     ] = None,
     gate_timeout: options.GateTimeout = 600.0,
+    at_once: options.AtOnce = "1",
     unsafe_partitions: options.UnsafePartitions = False,
     client_config: options.ClientConfig = None,
     ask_become_pass: options.BecomePass = False,
@@ -47,8 +48,8 @@ def provision(
     Validates the inventory, runs the preflight checks, shows the plan and asks. Then it writes files and releases,
     starts stopped nodes, sets dynamic config, restarts nodes that need it, waits until the cluster is healthy, changes
     topics as planned, and runs a smoke test. A new cluster starts all nodes at the same time. A live cluster is
-    restarted one node at a time, each when its gate is open, the leaders last. The first node that does not come back
-    ends the run with a diagnosis.
+    restarted one node at a time, or with --at-once in safe sets, each when its gate is open, the leaders last. The
+    first node that does not come back ends the run with a diagnosis.
 
     What was shown and agreed to is what is done: when the inventory or a host has changed meanwhile, the run is refused
     and says what moved. With --plan the plan of `kcluster plan --out` is done, or what is left of it.
@@ -73,6 +74,7 @@ def provision(
     from kcluster.operations import provision as operation
     from kcluster.operations.plan import validated
     from kcluster.plan.agreed_plan import AgreedPlan
+    from kcluster.rollout.order import AtOnce
     from kcluster.show.board import ProgressBoard
 
     target = Target(inventory, client_config=client_config, ask_become=ask_become_pass)
@@ -84,6 +86,7 @@ def provision(
         words=options.command_line(),
         limit=limit or (),
         gate_timeout=gate_timeout,
+        at_once=AtOnce.of(at_once, target.cluster.brokers),
         unsafe_partitions=unsafe_partitions,
         smoke_test=not no_smoke,
         stop_after=stop_after,

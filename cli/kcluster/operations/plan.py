@@ -99,7 +99,7 @@ def _of_metadata(
     there = [node for node in stage.metadata.nodes if node.host.name in observed]
     blank = {node.name for node in there if not now.runs(node) and node.name not in now.settings}
     with_data = any(node.name in now.settings for node in there)
-    others = Gates(stage, hosts=hosts).metadata_quorum_without(blank) if blank and with_data else ()
+    others = Gates(stage, hosts=hosts).out_of_sync(blank) if blank and with_data else ()
     alive = {name: host for name, (host, port) in leaving(now, stage).items() if ports.answers(host, port, within=2.0)}
     return refusals(now, wanted, stage, blank, others, alive)
 

@@ -24,6 +24,7 @@ from kcluster.rollout import apply
 from kcluster.rollout.cluster_lock import Lock, locked
 from kcluster.rollout.dynamic_config import apply_dynamic
 from kcluster.rollout.gates import GATE_TIMEOUT, Gates
+from kcluster.rollout.order import ONE_BY_ONE, AtOnce
 from kcluster.rollout.phases import Phases
 from kcluster.rollout.provision_result import HostChange, ProvisionReport
 from kcluster.rollout.roll import refuse_unsafe, roll
@@ -54,6 +55,7 @@ class ProvisionTask:
     limit: Sequence[str] = ()
     """Only these hosts; nothing: all of them."""
     gate_timeout: float = GATE_TIMEOUT
+    at_once: AtOnce = ONE_BY_ONE
     unsafe_partitions: bool = False
     smoke_test: bool = True
     stop_after: int | None = None
@@ -241,10 +243,10 @@ class _StageRun:
     def _restart(self) -> list[str]:
         """Roll what must restart; a line for each node."""
         reasons = {restart.node: "; ".join(restart.reasons) for restart in self.plan.restarts}
-        phases = self.run.phases
-        with phases.phase("restart", f"restart {counted(len(reasons), 'node')}, one at a time"):
+        phases, run, at_once = self.run.phases, self.run, self.run.task.at_once
+        with phases.phase("restart", f"restart {counted(len(reasons), 'node')}, {at_once}"):
             try:
-                report = roll(self.gates, reasons, self.run.hosts, phases.say, phases.note, self.run.lock)
+                report = roll(self.gates, reasons, run.hosts, phases.say, phases.note, run.lock, at_once)
             except ApplyError as problem:
                 problem.details += "\nall nodes have their new files: correct them before others restart"
                 raise

@@ -1,8 +1,9 @@
-"""`restart`: nodes of a live cluster, one at a time."""
+"""`restart`: nodes of a live cluster, one at a time or in sets that every partition can spare."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from kcluster.clients.ssh import Connections
@@ -10,13 +11,15 @@ from kcluster.journal import Journal
 from kcluster.rollout.cluster_lock import locked
 from kcluster.rollout.gates import Gates
 from kcluster.rollout.node_selection import installed, select_nodes
-from kcluster.rollout.roll import RollReport, refuse_unsafe, roll
+from kcluster.rollout.order import ONE_BY_ONE, AtOnce, next_turn
+from kcluster.rollout.roll import refuse_unsafe, roll
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Login
     from kcluster.model.cluster import Cluster
     from kcluster.model.node import Node
     from kcluster.results import Progress
+    from kcluster.rollout.roll_report import RollReport
 
 REASON = "asked for"
 
@@ -29,19 +32,21 @@ def restart(
     *,
     gate_timeout: float,
     unsafe_partitions: bool,
-    confirm: Callable[[Sequence[Node]], None],
+    at_once: AtOnce = ONE_BY_ONE,
+    confirm: Callable[[Sequence[Sequence[Node]]], None],
     progress: Progress,
     words: Sequence[str],
 ) -> RollReport:
-    """Restart the nodes of these names (all without names) one at a time; blocks until the last one has caught up.
+    """Restart the nodes of these names (all without names), brokers as many at once as `at_once` says.
 
-    `confirm` gets the nodes before anything is stopped, and raises to call it off.
+    Blocks until the last one has caught up. `confirm` gets the nodes of each turn, as the cluster is now, before
+    anything is stopped, and raises to call it off.
     """
     with Connections(logins) as hosts:
         gates = Gates(cluster, client_config, unsafe_partitions=unsafe_partitions, timeout=gate_timeout, hosts=hosts)
         nodes = plan(gates, names, hosts)
-        confirm(nodes)
-        return carry_out(gates, nodes, hosts, progress, words)
+        confirm(foreseen(gates, nodes, at_once))
+        return carry_out(gates, nodes, hosts, progress, words, at_once)
 
 
 def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> list[Node]:
@@ -52,11 +57,29 @@ def plan(gates: Gates, names: Sequence[str], hosts: Connections) -> list[Node]:
     return nodes
 
 
+def foreseen(gates: Gates, nodes: Sequence[Node], at_once: AtOnce) -> list[list[Node]]:
+    """The turns in which these nodes would be restarted if all of the cluster stayed as it is now."""
+    if at_once.most == 1:
+        return [[node] for node in nodes]
+    snapshot, leader = gates.snapshot((), nodes), cache(gates.leader)
+    remaining, turns = list(nodes), []
+    while remaining:
+        turn = next_turn(remaining, gates.dead, leader, at_once)
+        turns.append(snapshot.safe_set(turn, at_once.others).nodes)
+        remaining = [node for node in remaining if node not in turns[-1]]
+    return turns
+
+
 def carry_out(
-    gates: Gates, nodes: Sequence[Node], hosts: Connections, progress: Progress, words: Sequence[str]
+    gates: Gates,
+    nodes: Sequence[Node],
+    hosts: Connections,
+    progress: Progress,
+    words: Sequence[str],
+    at_once: AtOnce = ONE_BY_ONE,
 ) -> RollReport:
     """Lock the cluster and roll the nodes; ApplyError at the first one that does not come back."""
     cluster = gates.cluster
     with locked(cluster, hosts, words) as lock, Journal.begin(cluster.name, words) as journal:
         reasons = {node.name: REASON for node in nodes}
-        return roll(gates, reasons, hosts, progress, journal.note, lock)
+        return roll(gates, reasons, hosts, progress, journal.note, lock, at_once)

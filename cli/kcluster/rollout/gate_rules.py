@@ -188,14 +188,17 @@ def isr_at_risk(
         yield Reason(text, risky, listing=_NO_REPLICA_TO_LOSE if len(stopping) == 1 else "")
 
 
-def fetches(stopping: Collection[int], views: Iterable[ClusterView]) -> set[tuple[int, int]]:
-    """The in-sync followers that a stop relies on, each with the leaders that it must fetch from."""
+def fetches(
+    stopping: Collection[int], views: Iterable[ClusterView], candidates: Collection[int] = ()
+) -> set[tuple[int, int]]:
+    """The in-sync followers that a stop relies on, each with its leaders; candidates may stop too."""
+    concerned = {*stopping, *candidates}
     return {
         (follower, part.leader)
         for view in views
         for topic in view.topics.values()
         for part in topic.partitions
-        if set(part.replicas) & set(stopping) and part.leader is not None
+        if concerned.intersection(part.replicas) and part.leader is not None
         for follower in part.isr
         if follower != part.leader and follower not in stopping
     }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from kcluster.clients import ports, wire, zookeeper
+from kcluster.clients.wire import QuorumState
 from kcluster.errors import KclusterError, UnreachableError
 from kcluster.facts import fetching, running, spark_masters
 from kcluster.facts.metadata import BrokerDoor
@@ -24,12 +25,13 @@ from kcluster.model.running import ProcessState, Running
 from kcluster.model.spark_cluster import SparkDaemon
 from kcluster.rollout import gate_rules
 from kcluster.rollout.gate_rules import ClusterView
+from kcluster.rollout.order import Turn
+from kcluster.rollout.snapshot import QuorumAnswers, SafeSet, Snapshot, available, broker_ids, distinct, metadata_nodes
 from kcluster.rollout.starting import StartingError, StartWatch, starts
 from kcluster.rollout.waiting import attempt
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
-    from kcluster.clients.wire import QuorumState
     from kcluster.model.cluster import Cluster
     from kcluster.model.listener import Listener
 
@@ -82,57 +84,70 @@ class Gates:
             found = {name: ProcessState.LISTENING if yes else ProcessState.NONE for name, yes in answered.items()}
             self.running = self.running.observed(found, {})
 
-    def unsafe(self, nodes: Sequence[Node]) -> tuple[Reason, ...]:
-        """Why no waiting makes it safe that these nodes stop together; empty when it may become safe."""
-        in_use = [node for node in nodes if not self.running.dead(node)]
-        reasons = list(gate_rules.majority_lost(self.cluster.metadata, _metadata_nodes(in_use)))
-        brokers = {node.id for node in in_use if isinstance(node, Broker)}
-        if brokers and not self._quorum_lost():
-            views = _available(self._broker_views().values())
-            reasons += gate_rules.too_few_replicas(brokers, views, self._min_isr(views, brokers))
-        return tuple(reasons)
+    def unsafe(self, *stops: Sequence[Node]) -> tuple[Reason, ...]:
+        """Why no waiting makes these stops safe, each of nodes that stop together; empty when they may become safe."""
+        brokers = broker_ids(node for nodes in stops for node in nodes if not self.running.dead(node))
+        quorum = self._quorum() if brokers else QuorumAnswers(self.cluster.metadata)
+        views = self._broker_views() if brokers and not quorum.lost else {}
+        min_isr = self._min_isr(distinct(available(views.values())), brokers)
+        snapshot = Snapshot(self.running, quorum, views=views, min_isr=min_isr)
+        return tuple(reason for nodes in stops for reason in snapshot.hopeless(nodes))
+
+    def snapshot(self, nodes: Sequence[Node], candidates: Sequence[Node] = ()) -> Snapshot:
+        """Everything that tells whether these nodes may stop together, and which of the candidates with them.
+
+        Blocks for the seconds in which controllers surely fetch from their leader, where one is to stop.
+        """
+        self.observe([*nodes, *candidates])
+        in_use = [node for node in (*nodes, *candidates) if not self.running.dead(node)]
+        brokers, quorum = broker_ids(in_use), QuorumAnswers(self.cluster.metadata)
+        if metadata_nodes(in_use):
+            quorum = self._quorum_without(metadata_nodes(node for node in nodes if node in in_use))
+        elif brokers:
+            quorum = self._quorum()
+        starting = {node.name: why for node in in_use for why in self._starting.reasons(self.running, [node])}
+        if not brokers or quorum.lost:
+            return Snapshot(self.running, quorum, self.unsafe_partitions, starting)
+        views = self._broker_views()
+        known = distinct(available(views.values()))
+        fetches = gate_rules.fetches(broker_ids(node for node in nodes if node in in_use), known, brokers)
+        started = list(map(self._started, self.cluster.brokers))
+        silences = fetching.silences(fetches, started, self.hosts) if self.hosts else {}
+        min_isr = self._min_isr(known, brokers)
+        return Snapshot(self.running, quorum, self.unsafe_partitions, starting, views, min_isr, silences)
 
     def before_stop(self, nodes: Sequence[Node]) -> tuple[Reason, ...]:
         """Why these nodes may not stop together now; empty when they may."""
-        self.observe(nodes)
-        in_use = [node for node in nodes if not self.running.dead(node)]
-        reasons = list(self._starting.reasons(self.running, in_use))
-        if metadata_nodes := _metadata_nodes(in_use):
-            reasons += self.metadata_quorum_without(metadata_nodes)
-        if brokers := {node.id for node in in_use if isinstance(node, Broker)}:
-            reasons += [] if metadata_nodes else self._no_metadata_leader()
-            reasons += self._quorum_lost() or self._brokers_without(brokers)
-        return tuple(reasons)
+        return self.snapshot(nodes).reasons(nodes)
 
-    def after_start(self, node: Node) -> tuple[Reason, ...]:
-        """Why the node is not yet back as it was; empty when the next one may stop."""
-        return tuple(self.metadata_quorum_without(())) if _metadata_nodes([node]) else self.serving([node])
+    def safe_set(self, turn: Turn[Node], most: int | None) -> SafeSet:
+        """The nodes of this turn that may stop together now: the first, and at most `most` others."""
+        return self.snapshot([turn.first], turn.others).safe_set(turn, most)
+
+    def after_start(self, *nodes: Node) -> tuple[Reason, ...]:
+        """Why these nodes of one kind are not yet back as they were; empty when the next ones may stop."""
+        return tuple(self._quorum_without(()).without(())) if metadata_nodes(nodes) else self.serving(nodes)
 
     def serving(self, nodes: Sequence[Node]) -> tuple[Reason, ...]:
         """Why these nodes do not serve yet, whatever the state of the others; empty when they do."""
         reasons: list[Reason] = []
         if brokers := [node.id for node in nodes if isinstance(node, Broker)]:
             views = self._broker_views()
-            for number in brokers:
-                others = _available(view for other, view in views.items() if other != number)
-                reasons += gate_rules.not_back(number, views[number], others)
+            known = distinct(available(views.values()))
+            reasons += [reason for number in brokers for reason in gate_rules.not_back(number, views[number], known)]
         if servers := [node.name for node in nodes if isinstance(node, Server)]:
             monitors = self._zookeeper_monitors()
             reasons += [reason for name in servers for reason in gate_rules.server_down(name, monitors[name])]
         if controllers := [node for node in nodes if isinstance(node, Controller)]:
             down = [node.name for node in controllers if not self._connects(node)]
-            reasons += [Reason(f"{name} does not answer yet") for name in down] or self._no_metadata_leader()
+            reasons += [Reason(f"{name} does not answer yet") for name in down] or self._quorum().leaderless
         if daemons := [node for node in nodes if isinstance(node, SparkDaemon)]:
             reasons += self._spark_not_serving(daemons)
         return tuple(reasons)
 
-    def metadata_quorum_without(self, stopping: Collection[str]) -> Sequence[Reason]:
+    def out_of_sync(self, without: Collection[str]) -> Sequence[Reason]:
         """Why the ZooKeeper servers or controllers but these are not complete and in sync; empty when they are."""
-        if isinstance(self.cluster.metadata, Ensemble):
-            if self.cluster.metadata.gets_company and stopping:
-                return ()  # the new server serves only after the restart of the first
-            return list(gate_rules.ensemble_without(stopping, self._zookeeper_monitors()))
-        return self._controllers_without(stopping, self.cluster.metadata)
+        return self._quorum_without(without).without(without)
 
     def dead(self, node: Node) -> bool:
         """Whether the node was last seen without a process."""
@@ -149,41 +164,30 @@ class Gates:
             return spark_masters.leader(self.cluster.engine) if self.cluster.engine else ""
         if isinstance(self.cluster.metadata, Quorum):
             return ""
-        views = _available(self._broker_views().values())
+        views = available(self._broker_views().values())
         return next((f"{kind}-{view.controller}" for view in views if view.controller >= 0), "")
 
     # The metadata quorum: ZooKeeper servers or controllers.
 
-    def _controllers_without(self, stopping: Collection[str], quorum: Quorum) -> Sequence[Reason]:
+    def _quorum(self) -> QuorumAnswers:
+        metadata = self.cluster.metadata
+        if isinstance(metadata, Ensemble):
+            return QuorumAnswers(metadata, monitors=self._zookeeper_monitors())
+        return QuorumAnswers(metadata, state=self._quorum_state())
+
+    def _quorum_without(self, stopping: Collection[str]) -> QuorumAnswers:
         """The remaining controllers must fetch from the leader once more from now on: only that shows they are alive.
 
         Blocks for the seconds in which they surely fetch.
         """
-        names = {node.id: node.name for node in quorum.controllers}
-        state = self._quorum_state()
-        since = 0 if isinstance(state, KclusterError) else gate_rules.leader_time(state)
+        answers = self._quorum()
+        if isinstance(answers.state, QuorumState):
+            answers = replace(answers, since=gate_rules.leader_time(answers.state))
         until = time.monotonic() + _FETCH_SECONDS
-        while True:
-            reasons = list(gate_rules.quorum_without(stopping, names, state, since))
-            if not reasons or isinstance(state, KclusterError) or time.monotonic() > until:
-                return reasons
+        while isinstance(answers.state, QuorumState) and answers.without(stopping) and time.monotonic() <= until:
             time.sleep(_FETCH_SECONDS / 20)
-            state = self._quorum_state()
-
-    def _no_metadata_leader(self) -> list[Reason]:
-        """Why a broker could not register: the metadata quorum has no leader."""
-        if isinstance(self.cluster.metadata, Ensemble):
-            monitors = self._zookeeper_monitors()
-            standalone = len(monitors) == 1 and not list(gate_rules.ensemble_without(set(), monitors))
-            return [] if standalone or gate_rules.leaders(monitors) else [Reason("no ZooKeeper server leads")]
-        state = self._quorum_state()
-        if isinstance(state, KclusterError):
-            return [Reason(state.message)]
-        return [] if state.leader >= 0 else [Reason("no controller leads")]
-
-    def _quorum_lost(self) -> list[Reason]:
-        """Why brokers would not tell min.insync.replicas: they read it from ZooKeeper, and wait for its quorum."""
-        return list(gate_rules.quorum_lost(self._zookeeper_monitors()))
+            answers = replace(answers, state=self._quorum_state())
+        return answers
 
     def _zookeeper_monitors(self) -> dict[str, Mapping[str, str] | KclusterError]:
         """What `mntr` of each ZooKeeper server says, by its name, or why there is no answer."""
@@ -210,21 +214,9 @@ class Gates:
         """Why these do not serve; while ZooKeeper does not, no master can lead."""
         assert self.cluster.engine
         reasons = spark_masters.missing(self.cluster.engine, daemons)
-        return (self._no_metadata_leader() or reasons) if reasons and self.cluster.engine.keepers else reasons
+        return (self._quorum().leaderless or reasons) if reasons and self.cluster.engine.keepers else reasons
 
     # The brokers.
-
-    def _brokers_without(self, stopping: Collection[int]) -> Iterator[Reason]:
-        views = self._broker_views()
-        available = _available(views.values())
-        min_isr = self._min_isr(available, stopping)
-        yield from gate_rules.brokers_missing(stopping, views)
-        brokers = list(map(self._started, self.cluster.brokers))
-        fetches = gate_rules.fetches(stopping, available)
-        silences = fetching.silences(fetches, brokers, self.hosts) if self.hosts else {}
-        fetched = [gate_rules.without_silent(view, silences) for view in available]
-        if risky := list(gate_rules.isr_at_risk(stopping, fetched, min_isr, unsafe_partitions=self.unsafe_partitions)):
-            yield from (*risky, *gate_rules.silent(silences))
 
     def _broker_views(self) -> dict[int, ClusterView | KclusterError]:
         """The cluster as each broker knows it, or why it does not answer; all are asked at the same time."""
@@ -284,11 +276,6 @@ class Gates:
         return BrokerDoor.of(self._started(asked), self.config, self._reach).min_isr(topics)
 
 
-def _metadata_nodes(nodes: Iterable[Node]) -> set[str]:
-    """The names of the ZooKeeper servers and controllers among these nodes."""
-    return {node.name for node in nodes if isinstance(node, Server | Controller)}
-
-
 def _each(ask: Callable[[N], T]) -> Callable[[Sequence[N]], list[T | KclusterError]]:
     """A question to one node as a question to several at the same time."""
 
@@ -297,7 +284,3 @@ def _each(ask: Callable[[N], T]) -> Callable[[Sequence[N]], list[T | KclusterErr
             return list(pool.map(lambda node: attempt(lambda: ask(node)), nodes))
 
     return all_at_once
-
-
-def _available(views: Iterable[ClusterView | KclusterError]) -> list[ClusterView]:
-    return [view for view in views if isinstance(view, ClusterView)]

@@ -6,7 +6,9 @@ from kcluster import journal
 from kcluster.errors import RefusedError
 from kcluster.model.reason import Reason
 from kcluster.operations import restart
+from kcluster.rollout.order import ONE_BY_ONE, AtOnce
 from tests.unit.fake_hosts import MISSING, Hosts, OpenGates
+from tests.unit.fake_snapshots import SERVERS, SIX, snapshot
 
 
 def test_a_restart_holds_the_lock_and_writes_its_journal(monkeypatch, tmp_path):
@@ -20,6 +22,22 @@ def test_a_restart_holds_the_lock_and_writes_its_journal(monkeypatch, tmp_path):
     (run,) = journal.runs("trio")
     assert run.outcome == "done"
     assert [note["what"] for note in run.notes if note["status"] == "ok"] == ["restart zookeeper-2", "restart broker-2"]
+
+
+def test_the_sets_of_a_roll_are_foreseen_from_one_moment():
+    class Moment(OpenGates):
+        def snapshot(self, nodes, candidates):
+            return snapshot()
+
+    def names(turns):
+        return [[node.name for node in turn] for turn in turns]
+
+    gates = Moment(leading=("broker-2",))
+    turns = names(restart.foreseen(gates, [SERVERS[0], *SIX], AtOnce(None)))
+    assert turns == [["zookeeper-1"], ["broker-1"], ["broker-3", "broker-4"], ["broker-5", "broker-6"], ["broker-2"]]
+    pair = names(restart.foreseen(Moment(leading=()), SIX[:3], AtOnce(2)))
+    assert pair == [["broker-1", "broker-2"], ["broker-3"]]
+    assert names(restart.foreseen(OpenGates(), SIX[:2], ONE_BY_ONE)) == [["broker-1"], ["broker-2"]]
 
 
 def test_unsafe_and_missing_nodes_are_refused_before_the_question():

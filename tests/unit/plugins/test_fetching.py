@@ -22,3 +22,12 @@ def test_the_newest_of_all_connections_of_the_broker_itself_counts(plugin: Calla
     assert fetching.latest(sockets, "10.77.0.11", 9092) == 320
     assert fetching.latest(sockets, "10.77.0.12", 9092) == 7000
     assert fetching.latest(sockets, "10.77.0.14", 9092) is None
+
+
+def test_a_connection_that_received_something_in_this_very_moment_has_no_lastrcv(
+    plugin: Callable[[str], ModuleType],
+) -> None:
+    """`ss` leaves out a time of 0 ms, which is the usual one of a follower under load."""
+    busy = SHOWN.replace("lastsnd:212 lastrcv:320 lastack:204", "rto:204 cwnd:10 lastsnd:4")
+    sockets = plugin("module_utils.fetching").received(busy, "42")
+    assert sockets == {"10.77.0.11:9092": 0, "[::ffff:10.77.0.12]:9092": 7000}

@@ -5,19 +5,22 @@ import pytest
 from kcluster.clients.ssh import CommandResult
 from kcluster.errors import ApplyError, KclusterError, LockedError, RefusedError
 from kcluster.model.reason import Reason
-from kcluster.rollout import roll
+from kcluster.rollout import order, roll
 from kcluster.rollout.diagnosis import StartMark
+from kcluster.rollout.snapshot import SafeSet
 from tests.unit.fake_hosts import BROKERS, DEAD, RUNNING, SPARKED, TRIO, Hosts, LosingLock, OpenGates
 
 HELD = LosingLock(0)
 ALL = {node.name: "num.io.threads 8 -> 12" for node in TRIO.nodes}
 
 
-def rolled(gates, hosts, reasons=ALL, lock=HELD):
+def rolled(gates, hosts, reasons=ALL, lock=HELD, at_once=order.ONE_BY_ONE):
     shown: list[str] = []
     notes: list[dict] = []
     try:
-        return roll.roll(gates, reasons, hosts, shown.append, lambda event, **facts: notes.append(facts), lock), notes
+        return roll.roll(
+            gates, reasons, hosts, shown.append, lambda event, **facts: notes.append(facts), lock, at_once
+        ), notes
     finally:
         rolled.shown = shown
 
@@ -190,3 +193,70 @@ def test_a_node_whose_host_lost_the_lock_has_its_turn_again():
     assert lock.taken == ["h1"]
     assert [step.node for step in report.steps] == ["broker-1"]
     assert "the lock on h1 was lost before broker-1 was stopped: taking it again" in rolled.shown
+
+
+PAIRS = order.AtOnce(2)
+
+
+def test_brokers_that_may_stop_together_restart_together_the_controller_with_the_last():
+    hosts = Hosts()
+    report, notes = rolled(OpenGates(leading=("broker-3",)), hosts, at_once=PAIRS)
+    assert restarted(hosts)[:3] == ["zookeeper@h1", "zookeeper@h2", "zookeeper@h3"]
+    assert sorted(restarted(hosts)[3:5]) == ["kafka@h1", "kafka@h2"]
+    assert restarted(hosts)[5] == "kafka@h3"
+    assert "restarting broker-1, broker-2 on h1, h2 (4 to 5 of 6): num.io.threads 8 -> 12" in rolled.shown
+    assert [note["status"] for note in notes][6:] == ["begun", "begun", "ok", "ok", "begun", "ok"]
+    assert (len(report.steps), report.together) == (6, 2)
+    assert "restarted 6 nodes up to 2 at once" in str(list(report.view())[-1])
+    assert rolled(OpenGates(leading=("broker-3",)), Hosts(), at_once=order.AtOnce(None))[0].together == 3
+    apart = OpenGates(leading=("broker-3",), apart=({"broker-1", "broker-2"},))
+    report, _ = rolled(apart, Hosts(), at_once=order.AtOnce(None))
+    assert (report.together, report.steps[-1].node) == (2, "broker-3")
+
+
+def test_a_set_waits_a_moment_for_one_that_lags_and_then_goes_without_it(monkeypatch):
+    reasons = {node.name: "" for node in BROKERS}
+    report, _ = rolled(OpenGates(leading=(), timeout=30.0, lagging=("broker-2",) * 2), Hosts(), reasons, at_once=PAIRS)
+    assert [step.node for step in report.steps] == ["broker-1", "broker-2", "broker-3"]
+    assert "before broker-1 stops: waiting, broker-2 lags, and may stop with the others soon" in rolled.shown
+    monkeypatch.setattr(roll, "_JOIN_SECONDS", 0.0)
+    report, _ = rolled(OpenGates(leading=(), lagging=("broker-2",) * 2), Hosts(), reasons, at_once=order.AtOnce(None))
+    assert [step.node for step in report.steps] == ["broker-1", "broker-3", "broker-2"]
+
+
+def test_a_member_of_a_set_that_does_not_come_back_ends_the_roll():
+    hosts = Hosts()
+    gates = OpenGates(leading=("broker-3",), late={"broker-2": [Reason("broker-2 does not answer yet")]})
+    with pytest.raises(ApplyError, match="broker-2 on h2 is not back after 0 s") as stopped:
+        rolled(gates, hosts, {node.name: "" for node in BROKERS}, at_once=PAIRS)
+    state = "restarted: broker-1; restarted and not back: broker-2; not touched: broker-3"
+    assert state in stopped.value.details
+    assert "kafka@h3" not in restarted(hosts)
+
+
+def test_a_broker_that_dies_while_another_waits_goes_first():
+    class Dying(OpenGates):
+        def safe_set(self, turn, most):
+            if turn.first.name == "broker-1" and not self.without_process:
+                self.without_process = ("broker-3",)
+                return SafeSet([turn.first], [], (Reason("broker-3 does not answer"),))
+            return super().safe_set(turn, most)
+
+    hosts = Hosts()
+    rolled(Dying(leading=()), hosts, {node.name: "" for node in BROKERS})
+    assert restarted(hosts)[0] == "kafka@h3"
+
+
+def test_a_set_whose_host_lost_the_lock_has_its_turn_again():
+    class Forgetful(Hosts):
+        def ask(self, name, command, **given):
+            if self.forgets and name == "h2" and "systemctl restart" in given["stdin"]:
+                self.forgets = False
+                return CommandResult(75, "", "")
+            return super().ask(name, command, **given)
+
+    hosts, lock = Forgetful(), LosingLock(0)
+    hosts.forgets = True
+    report, _ = rolled(OpenGates(leading=("broker-3",)), hosts, {"broker-1": "", "broker-2": ""}, lock, PAIRS)
+    assert lock.taken == ["h2"]
+    assert [step.node for step in report.steps] == ["broker-1", "broker-2"]
