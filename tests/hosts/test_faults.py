@@ -52,13 +52,13 @@ KILLED: dict[str, tuple[str, dict[str, Reached]]] = {
         {
             "the lock is held": noted(1),
             "line 4": noted(4),
-            "line 7": noted(7),
             "unpacking begins": there("opt/kafka/.*.partial"),
             "configuration is written": there("etc/kafka/*.properties"),
             "the first server starts": there("var/lib/zookeeper/version-2"),
         },
     ),
-    "with ZooKeeper, about to start": (SOLO, {"line 10": noted(10)}),
+    "with ZooKeeper, line 7": (SOLO, {"line 7": noted(7)}),
+    "with ZooKeeper, line 10": (SOLO, {"line 10": noted(10)}),
     "with KRaft": (
         SOLO_KRAFT,
         {"half unpacked": there(UNPACKED, 50), "formatting goes on": there(UNIT, without=FORMATTED)},
@@ -70,7 +70,8 @@ KILLED: dict[str, tuple[str, dict[str, Reached]]] = {
 }
 """When the control node dies, in the order of a first run: each run goes on where the one before it was killed.
 
-Where the run before may have come further by now than it was seen to, the moment has a host of its own.
+A later line of the journal comes at another moment of a run that has less to do, so it has a host of its own, as has
+what the run before it may have left behind by then.
 """
 
 
