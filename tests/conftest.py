@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import lanes, shared
+from tests import lanes, leftovers, shared
 from tests.children import take_signals
 from tests.clusters import kraft, live, own
 from tests.fetched import fetch_all
@@ -24,9 +25,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """A test's Spark lives for seconds, so the second compiler of its JVM never pays: a third of the CPU less."""
+    """Tests take what a terminal sends."""
     take_signals()
-    os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -61,6 +61,27 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 def renew(request: pytest.FixtureRequest) -> bool:
     """Whether stored outputs are to be rewritten."""
     return bool(request.config.getoption("--renew"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What killed runs left running ends, and what this one would leave can be found."""
+    leftovers.reap()
+    with leftovers.noted(tmp_path_factory.getbasetemp()):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A test's Spark lives for seconds, so the second compiler of its JVM never pays: a third of the CPU less.
+
+    Drivers that are killed leave their temporary files, which go with this run.
+    """
+    folder = tmp_path_factory.mktemp("temporary-files-of-spark")
+    os.environ["SPARK_SUBMIT_OPTS"] = f"-XX:TieredStopAtLevel=1 -Djava.io.tmpdir={folder}"
+    os.environ["SPARK_LOCAL_DIRS"] = str(folder)
+    yield
+    shutil.rmtree(folder, ignore_errors=True)  # the newest of a JVM that still ends may come and go
 
 
 @pytest.fixture(autouse=True)

@@ -17,14 +17,15 @@ from tests.hosts.under_load import under_load
 from tests.lab import faults
 from tests.lab.machine import wait_until
 
-Reached = Callable[[Fleet], bool]
+Reached = Callable[[Fleet, int], bool]
+"""Whether a moment of the run with this number is there."""
 
 
 def noted(lines: int) -> Reached:
-    """The first run's journal has that many lines."""
+    """The run's journal has that many lines."""
 
-    def reached(fleet: Fleet) -> bool:
-        journal = fleet.home / "clusters/solo/journal/1.jsonl"
+    def reached(fleet: Fleet, number: int) -> bool:
+        journal = fleet.home / f"clusters/solo/journal/{number}.jsonl"
         return journal.exists() and journal.read_bytes().count(b"\n") >= lines
 
     return reached
@@ -33,7 +34,7 @@ def noted(lines: int) -> Reached:
 def there(pattern: str, least: int = 1, *, without: str = "") -> Reached:
     """The host has that many files like this, and still none of those."""
 
-    def reached(fleet: Fleet) -> bool:
+    def reached(fleet: Fleet, number: int) -> bool:
         root = fleet.lab.host("h1").root
         found, too_late = (len(glob(str(root / each))) for each in (pattern, without or "none"))
         return found >= least and not too_late
@@ -45,19 +46,33 @@ UNPACKED = "opt/kafka/.*.partial/libs/*.jar"
 UNIT = "etc/systemd/system/kafka.service"
 FORMATTED = "var/lib/kafka*/meta.properties"
 
-MOMENTS: dict[str, tuple[str, Reached]] = {
-    "the lock is held": (SOLO, noted(1)),
-    "line 4": (SOLO, noted(4)),
-    "line 7": (SOLO, noted(7)),
-    "line 10": (SOLO, noted(10)),
-    "unpacking begins": (SOLO, there("opt/kafka/.*.partial")),
-    "configuration is written": (SOLO, there("etc/kafka/*.properties")),
-    "the first server starts": (SOLO, there("var/lib/zookeeper/version-2")),
-    "half unpacked": (SOLO_KRAFT, there(UNPACKED, 50)),
-    "formatting goes on": (SOLO_KRAFT, there(UNIT, without=FORMATTED)),
-    "a node is formatted, none runs": (SOLO_KRAFT, there(FORMATTED, without="var/lib/kafka*/__cluster_metadata-0")),
+KILLED: dict[str, tuple[str, dict[str, Reached]]] = {
+    "with ZooKeeper": (
+        SOLO,
+        {
+            "the lock is held": noted(1),
+            "line 4": noted(4),
+            "unpacking begins": there("opt/kafka/.*.partial"),
+            "configuration is written": there("etc/kafka/*.properties"),
+            "the first server starts": there("var/lib/zookeeper/version-2"),
+        },
+    ),
+    "with ZooKeeper, line 7": (SOLO, {"line 7": noted(7)}),
+    "with ZooKeeper, line 10": (SOLO, {"line 10": noted(10)}),
+    "with KRaft": (
+        SOLO_KRAFT,
+        {"half unpacked": there(UNPACKED, 50), "formatting goes on": there(UNIT, without=FORMATTED)},
+    ),
+    "with KRaft, formatted": (
+        SOLO_KRAFT,
+        {"a node is formatted, none runs": there(FORMATTED, without="var/lib/kafka*/__cluster_metadata-0")},
+    ),
 }
-"""When the control node dies in a first run: four lines of its journal, and six states of the host between them."""
+"""When the control node dies, in the order of a first run: each run goes on where the one before it was killed.
+
+A later line of the journal comes at another moment of a run that has less to do, so it has a host of its own, as has
+what the run before it may have left behind by then.
+"""
 
 
 def provision(fleet: Fleet, *args: str, **more: Any) -> Any:
@@ -73,10 +88,11 @@ def until(fleet: Fleet, seconds: float = 300) -> None:
     wait_until(lambda: all_run(fleet), seconds, "every node runs")
 
 
-def killed_at(fleet: Fleet, reached: Reached) -> bool:
-    """Begin a first run, and kill it at a moment; whether it was still at work then."""
+def killed_at(fleet: Fleet, reached: Reached, number: int) -> bool:
+    """Begin the run with this number, and kill it at a moment that is ahead; whether it was still at work then."""
+    assert not reached(fleet, number), "an earlier run came that far"
     with fleet.process("provision", "-i", str(fleet.inventory), "--yes") as run:
-        while run.poll() is None and not reached(fleet):
+        while run.poll() is None and not reached(fleet, number):
             time.sleep(0.005)
         at_work = run.poll() is None
         run.send_signal(signal.SIGKILL)
@@ -84,11 +100,12 @@ def killed_at(fleet: Fleet, reached: Reached) -> bool:
     return at_work
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_the_next_run_repairs_what_a_killed_control_node_left(fleet: NewFleet, moment: str) -> None:
-    cluster, reached = MOMENTS[moment]
+@pytest.mark.parametrize("how", KILLED)
+def test_the_next_run_repairs_what_a_killed_control_node_left(fleet: NewFleet, how: str) -> None:
+    cluster, moments = KILLED[how]
     solo = fleet(1, cluster)
-    assert killed_at(solo, reached), f"the run ended without the moment: {moment}"
+    for number, (moment, reached) in enumerate(moments.items(), 1):
+        assert killed_at(solo, reached, number), f"run {number} ended without the moment: {moment}"
 
     result = provision(solo)
     assert result["holds"] is True
@@ -97,7 +114,7 @@ def test_the_next_run_repairs_what_a_killed_control_node_left(fleet: NewFleet, m
     assert ".partial" not in left
     assert ".new" not in left
     outcomes = [run["outcome"] for run in json.loads(solo.run("history", "-n", "solo", "-o", "json").stdout)["runs"]]
-    assert outcomes == ["interrupted", "done"]
+    assert outcomes == [*["interrupted"] * len(moments), "done"]
     assert "nothing had to change" in solo.run("provision", "-i", str(solo.inventory), "--yes", "--no-smoke").stdout
 
 

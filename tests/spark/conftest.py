@@ -7,15 +7,18 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from unittest.mock import patch
 
 import pytest
 
 from kcluster.clients.spark import connector, driver_class_archive, runtime, submit_command
+from spark_jobs.runtime import process_lock
 from tests import progress
 from tests.fetched import EVERY
 from tests.lab.disk import SmallDisk
@@ -45,7 +48,8 @@ def spark() -> Iterator[SparkSession]:
         "spark.ui.showConsoleProgress": "false",
     }
     formats = spark_settings(SinkSettings("delta")) | spark_settings(SinkSettings("iceberg"))
-    jars = ",".join(str(jar) for asked in EVERY for jar in connector.extra_jars(print, asked))
+    extra = [jar for asked in EVERY for jar in connector.extra_jars(print, asked)]
+    jars = ",".join(map(str, [*connector.kafka_jars(print), *extra]))
     made = spark_session("tests", {**small, **formats, "spark.jars": jars, "spark.log.level": "ERROR"})
     yield made
     with own_loopback():
@@ -74,7 +78,10 @@ def until(look: Callable[[], Found], what: str, within: float = PATIENCE) -> Fou
 
 
 class Job:
-    """An ingest as processes of its own, started with the very line that the CLI uses."""
+    """An ingest: as a process of its own, started with the very line that the CLI uses, or run in this one.
+
+    The start of a driver costs eight seconds of CPU, and a run that nobody cuts off tells the same in both.
+    """
 
     def __init__(self, folder: Path, bootstrap: str, jars: list[Path], topic: str, **settings: Any) -> None:
         self.folder, self.table, self.checkpoint = folder, folder / "table", folder / "checkpoint"
@@ -98,14 +105,14 @@ class Job:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, *options: str) -> subprocess.Popen[bytes]:
-        """Start it as the leader of a process group."""
+        """Start it as the leader of a process group, which ends when this process is killed."""
         (self.folder / "job.json").write_text(json.dumps(self.settings))
         command = submit_command.spark_command(runtime.require(), self.jars, "local[2]", self.folder, self.bootstrap)
-        command = command.with_options(*options)
+        words = ["setpriv", "--pdeathsig", "KILL", *command.with_options(*options).command]
         with (self.folder / "driver.log").open("ab") as log:
             environment = {**os.environ, **command.environment}
             self.process = subprocess.Popen(
-                command.command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL, process_group=0
+                words, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL, process_group=0
             )
         return self.process
 
@@ -122,9 +129,23 @@ class Job:
             self.process = None
 
     def once(self) -> dict[str, Any]:
-        """Let it read what is there; the state it ends in."""
-        self.start("--once").wait(PATIENCE)
+        """Let it read what is there, in this process; the state it ends in."""
+        self.run_here("--once")
         return self.state()
+
+    def run_here(self, *options: str) -> None:
+        """Run it in this process and its session, without the locks: they last as long as the process."""
+        (self.folder / "job.json").write_text(json.dumps(self.settings))
+        words = ["run.py", str(self.folder / "job.json"), "--bootstrap", self.bootstrap, "--folder", str(self.folder)]
+        with (
+            patch.object(sys, "path", [*sys.path]),  # run.py changes it
+            patch.object(sys, "argv", [*words, *options]),
+            patch.object(process_lock, "lock_folder"),
+            patch.object(process_lock, "lock_checkpoint"),
+        ):
+            from spark_jobs import run
+
+            run.main()
 
     def stop(self) -> dict[str, Any]:
         """Let it end after the batch in hand; the state it ends in."""
@@ -134,9 +155,9 @@ class Job:
         return self.state()
 
     def audit(self) -> dict[str, Any]:
-        """Its account."""
+        """Its account, taken in this process."""
         (self.folder / "audit.json").unlink(missing_ok=True)
-        self.start("--audit").wait(PATIENCE)
+        self.run_here("--audit")
         return dict(json.loads((self.folder / "audit.json").read_text()))
 
     def state(self) -> dict[str, Any]:
@@ -171,7 +192,7 @@ def sooner() -> None:
 
 
 @pytest.fixture
-def ingest(tmp_path: Path, sooner: None) -> Iterator[Callable[..., Job]]:
+def ingest(tmp_path: Path, sooner: None, spark: SparkSession) -> Iterator[Callable[..., Job]]:
     """Makes a job: `ingest(bootstrap, topic, name="a", when_data_is_gone="continue")`; killed at the end."""
     jobs: list[Job] = []
 

@@ -22,7 +22,7 @@ from spark_jobs.runtime.error_causes import RefusedJobError
 from spark_jobs.runtime.folder import Folder
 from tests.integration.conftest import Live
 from tests.integration.losing import lose_records
-from tests.spark.conftest import Job
+from tests.spark.conftest import PATIENCE, Job
 from tests.spark.feeding import Feed
 
 if TYPE_CHECKING:
@@ -131,10 +131,12 @@ def test_the_audit_balances_and_names_what_is_damaged(
     with Feed(live.bootstrap, "audited", rate=1) as feed:
         feed.send(3000)
     wild = poison(live, "audited")
-    assert job.once()["state"] == "finished", job.state()
+    job.start("--once").wait(PATIENCE)
+    assert job.state()["state"] == "finished", job.state()
     total = feed.good + feed.poisonous + wild
     assert sum(each["records"] for each in job.progress()) == total
-    assert job.audit()["ok"]
+    job.start("--audit").wait(PATIENCE)
+    assert json.loads((job.folder / "audit.json").read_text())["ok"]
     read, wrong = settings.read(job.settings)
     assert not wrong
     topics = TopicReader(job.settings["name"], {"bootstrap.servers": live.bootstrap})

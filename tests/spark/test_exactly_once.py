@@ -70,6 +70,7 @@ def test_a_driver_killed_at_twenty_moments_loses_nothing_and_writes_nothing_twic
             job.kill()
             killed.append(f"{what} + {wait:.3f} s")
     print(f"seed {seed}: killed when", "; ".join(killed))
+    assert list(Path(os.environ["SPARK_LOCAL_DIRS"]).glob("blockmgr-*")), "what is left goes with the run of the tests"
     job.settings["batch"] = {"max_records": 100_000}
     assert job.once()["state"] == "finished"
     told = assert_audit_passes(job)
@@ -81,7 +82,7 @@ def test_a_broker_killed_and_a_topic_grown_while_running_lose_nothing(
     live: Live, ingest: Callable[..., Job], spark: SparkSession
 ) -> None:
     name = create_topics(live, "grown", 10)
-    job = ingest(live.bootstrap, name)
+    job = ingest(live.bootstrap, name, every="1s")
     with Feed(live.bootstrap, name, rate=300) as feed:
         feed.send(5000)
         job.start()
