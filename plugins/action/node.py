@@ -10,8 +10,9 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.kcluster.kafka.plugins.module_utils import sealing
 from ansible_collections.kcluster.kafka.plugins.plugin_utils import cluster as reading
 
-from kcluster.ansible_api import Kind
+from kcluster.ansible_api import Cluster, KclusterError, Kind, by_kcluster
 from kcluster.ansible_api.node_request import NodeRequest, diff
+from kcluster.ansible_api.one_pass import refuse_stages
 
 _OF_KAFKA = (Kind.ZOOKEEPER, Kind.CONTROLLER, Kind.BROKER)
 _NONE: dict[str, Any] = {"changed": False, "changes": [], "started": [], "stopped": [], "restart_needed": {}}
@@ -31,10 +32,37 @@ class ActionModule(ActionBase):
         key = sealing.new_key()
         wanted = json.dumps({"nodes": [node.question for node in nodes], "key": key})
         arguments = {**self._task.args, "wanted": wanted}
+        if not by_kcluster() and not self._task.check_mode:
+            self._refuse_stages(cluster, nodes, arguments, key, task_vars)
+        answer, texts = self._asked(arguments, key, task_vars)
+        return self._shown(nodes, answer, texts)
+
+    def _asked(
+        self, arguments: dict[str, Any], key: str, task_vars: dict[str, Any] | None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The module's answer, and the texts in it that hold secrets."""
         answer = self._execute_module("kcluster.kafka.node", arguments, task_vars=task_vars)
         answer.pop("invocation", None)  # it repeats what was asked for, secrets and all
-        texts = json.loads(sealing.unsealed(answer.pop("sealed"), key)) if "sealed" in answer else {}
-        return self._shown(nodes, answer, texts)
+        return answer, json.loads(sealing.unsealed(answer.pop("sealed"), key)) if "sealed" in answer else {}
+
+    def _refuse_stages(
+        self,
+        cluster: Cluster,
+        nodes: list[NodeRequest],
+        arguments: dict[str, Any],
+        key: str,
+        task_vars: dict[str, Any] | None,
+    ) -> None:
+        """Look at the host, and change nothing there that `kcluster provision` would make in stages."""
+        self._task.check_mode = True
+        try:
+            _, texts = self._asked(arguments, key, task_vars)
+        finally:
+            self._task.check_mode = False
+        try:
+            refuse_stages(cluster, nodes, texts.get("kept", {}))
+        except KclusterError as problem:
+            raise reading.failure(problem) from problem
 
     def _kinds(self) -> tuple[Kind, ...]:
         if "wanted" in self._task.args:

@@ -23,8 +23,11 @@ def main(question: dict[str, Any]) -> None:
     shown = _output([*SHOW, "Id,MainPID", *services([question["unit"]])])
     pid = states(shown).get(question["unit"], {}).get("MainPID", "0")
     sockets = received(_output(["ss", "-tniHp", "state", "established"]), pid)
-    heard = {name: [latest(sockets, host, port) for host, port in places] for name, places in question["peers"].items()}
-    print(json.dumps({name: min(filter(_known, each)) for name, each in heard.items() if any(map(_known, each))}))
+    heard = {}
+    for name, places in question["peers"].items():
+        times = [ms for host, port in places if (ms := latest(sockets, host, port)) is not None]
+        heard.update({name: min(times)} if times else {})
+    print(json.dumps(heard))
 
 
 def received(shown: str, pid: str) -> dict[str, int]:
@@ -49,10 +52,6 @@ def latest(sockets: dict[str, int], host: str, port: int) -> int | None:
         return None
     names = [f"{form}:{port}" for place in places for form in (place, f"[{place}]", f"[::ffff:{place}]")]
     return min((sockets[name] for name in names if name in sockets), default=None)
-
-
-def _known(milliseconds: int | None) -> bool:
-    return milliseconds is not None
 
 
 def _output(command: list[str]) -> str:

@@ -19,7 +19,19 @@ from kcluster.model.node import Kind, Node
 from kcluster.plan.fingerprint import AGREED, STAGE, fingerprint
 from kcluster.stages import read_stage
 
-__all__ = ["VARIABLES", "Cluster", "KclusterError", "Kind", "Node", "Part", "agreed", "cluster_of", "load", "whose"]
+__all__ = [
+    "VARIABLES",
+    "Cluster",
+    "KclusterError",
+    "Kind",
+    "Node",
+    "Part",
+    "agreed",
+    "by_kcluster",
+    "cluster_of",
+    "load",
+    "whose",
+]
 
 
 def agreed(cluster: Cluster) -> Cluster:
@@ -35,6 +47,11 @@ def agreed(cluster: Cluster) -> Cluster:
         )
     stage = os.environ.get(STAGE)
     return read_stage(stage) if stage else cluster
+
+
+def by_kcluster() -> bool:
+    """Whether `kcluster provision` runs this, which walks the stages of a change itself."""
+    return AGREED in os.environ
 
 
 def whose(part: Part, nodes: Iterable[Node]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from kcluster.facts.reach import Reach
 from kcluster.health.questions import Endpoint, Questions, ServerState, attempt
 from kcluster.model.client import protocol_of
 from kcluster.model.endpoints import address_of
-from kcluster.model.ensemble import Ensemble
+from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.quorum import Quorum
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def _of_model(pool: ThreadPoolExecutor, ask: Questions, cluster: Cluster) -> Clu
     brokers, controllers = [_own_endpoint(broker) for broker in cluster.brokers], _controllers(cluster)
     endpoints = [_advertised(broker, listener) for broker in cluster.brokers for listener in broker.listeners]
     servers = _each(pool, _servers(cluster), ask.server)
+    leaving = _each(pool, _leaving(cluster), ask.server)
     nodes = _each(pool, [*controllers, *brokers], ask.silence)
     advertised = _each(pool, endpoints, ask.silence)
     identities = _each(pool, _one_per_node(ask.open(endpoints)), ask.identity)
@@ -110,7 +111,7 @@ def _of_model(pool: ThreadPoolExecutor, ask: Questions, cluster: Cluster) -> Clu
         advertised=dict(advertised),
         identities=dict(identities),
         controller_clusters=dict(clusters),
-        servers={server.node: state for server, state in states.items()},
+        servers={server.node: state for server, state in (*states.items(), *leaving) if server in states or state.mode},
         quorum=quorum.result() if quorum else None,
     )
 
@@ -139,8 +140,16 @@ def _controllers(cluster: Cluster) -> list[Endpoint]:
 
 
 def _servers(cluster: Cluster) -> list[Endpoint]:
-    found = cluster.metadata.servers if isinstance(cluster.metadata, Ensemble) else ()
-    return [Endpoint(node.name, node.host.address, node.client_port, "PLAINTEXT") for node in found]
+    return _of_servers(cluster.metadata.servers if isinstance(cluster.metadata, Ensemble) else ())
+
+
+def _leaving(cluster: Cluster) -> list[Endpoint]:
+    """Those of which one may lead though the inventory has them no more; nothing is wrong when they are silent."""
+    return _of_servers(cluster.metadata.leaving if isinstance(cluster.metadata, Ensemble) else ())
+
+
+def _of_servers(servers: Iterable[Server]) -> list[Endpoint]:
+    return [Endpoint(node.name, node.host.address, node.client_port, "PLAINTEXT") for node in servers]
 
 
 def _one_per_node(endpoints: Iterable[Endpoint]) -> list[Endpoint]:

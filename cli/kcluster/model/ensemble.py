@@ -39,6 +39,8 @@ class Ensemble:
 
     servers: tuple[Server, ...]
     chroot: str = ""
+    leaving: tuple[Server, ...] = ()
+    """Servers that the others still know and the inventory does not: one of them may lead."""
     gets_company: bool = False
     """Whether this is the stage in which a single server gets a second one, which serves when both know each other."""
 

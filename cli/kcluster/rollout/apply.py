@@ -50,7 +50,9 @@ def apply(
     The inventory describes the wanted cluster, the gates have that of this stage. ApplyError when Ansible fails on a
     host, or a node does not start.
     """
-    nodes = [node for start in plan.starts for node in gates.cluster.find(start.node) if not _waits(gates.cluster, node)]
+    nodes = [
+        node for start in plan.starts for node in gates.cluster.find(start.node) if not _waits(gates.cluster, node)
+    ]
     marks = diagnosis.marks(nodes, hosts)
     with phases.phase("apply", f"apply with Ansible: {_counts(plan)}"), stage_file(gates.cluster) as stage:
         outcome = ansible.run_playbook(

@@ -191,12 +191,16 @@ class Gates:
 
     def _zookeeper_monitors(self) -> dict[str, Mapping[str, str] | KclusterError]:
         """What `mntr` of each ZooKeeper server says, by its name, or why there is no answer."""
-        servers = self.cluster.metadata.servers if isinstance(self.cluster.metadata, Ensemble) else ()
+        metadata = self.cluster.metadata
+        servers, leaving = (metadata.servers, metadata.leaving) if isinstance(metadata, Ensemble) else ((), ())
 
         def ask(asked: Sequence[Node]) -> list[Mapping[str, str] | KclusterError]:
             return zookeeper.monitors([self._endpoint(server) for server in asked], dial=self._reach.connect)
 
-        return self._answers(servers, ask)
+        told = dict(zip((node.name for node in leaving), ask(leaving), strict=True)) if leaving else {}
+        return self._answers(servers, ask) | {
+            name: answer for name, answer in told.items() if not isinstance(answer, KclusterError)
+        }
 
     def _quorum_state(self) -> QuorumState | KclusterError:
         """The newest answer; only the controller that leads gives one."""

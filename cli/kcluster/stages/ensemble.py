@@ -14,6 +14,7 @@ from functools import partial
 from kcluster.facts.started import as_started
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble, Server
+from kcluster.model.host import Host
 from kcluster.model.running import Running
 from kcluster.stages.stage_change import StageChange, held
 
@@ -195,7 +196,14 @@ class _State:
             if each.id in members
         )
         alone = any(len(each) == 1 for each in self.lists.values()) and len(members) > 1
-        return replace(cluster, metadata=replace(cluster.metadata, servers=servers, gets_company=alone))
+        leaving = tuple(self._leaving(number, line) for number, line in members.items() if number not in self.goal)
+        ensemble = replace(cluster.metadata, servers=servers, leaving=leaving, gets_company=alone)
+        return replace(cluster, metadata=ensemble)
+
+    def _leaving(self, number: int, line: str) -> Server:
+        """A member that is not in the inventory; it may be asked who leads, at the port of the others."""
+        address, _ = _election(line)
+        return Server(host=Host(address, address), id=number, client_port=next(iter(self.ports.values())))
 
 
 def _connecting(cluster: Cluster, connect: str, own: Mapping[str, str] | None = None) -> Cluster:
