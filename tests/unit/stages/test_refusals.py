@@ -15,7 +15,7 @@ from kcluster.stages import after, stages
 from kcluster.stages.ensemble import leaving
 from kcluster.stages.refusals import refusals
 from tests.unit.plan.observed_hosts import NEW, OLD
-from tests.unit.stages.test_stages import servers
+from tests.unit.stages.changes import servers
 
 BEHIND = Reason("controller-3002 is behind controller-3003")
 
