@@ -41,8 +41,9 @@ class Ensemble:
     chroot: str = ""
     leaving: tuple[Server, ...] = ()
     """Servers that the others still know and the inventory does not: one of them may lead."""
-    gets_company: bool = False
-    """Whether this is the stage in which a single server gets a second one, which serves when both know each other."""
+    too_few: int = 0
+    """In the stage that adds a member to one or two servers how many they are: none of them can be spared. A second
+    server serves when both know each other; and of two, one is out when the third leads, which it does not know."""
 
     @property
     def nodes(self) -> tuple[Server, ...]:

@@ -19,7 +19,7 @@ from kcluster.operations.check import CheckSeverity, check
 from kcluster.operations.plan import answers_of_all, kafka_of, whole
 from kcluster.operations.validate import describe
 from kcluster.plan.agreed_plan import AgreedPlan
-from kcluster.results import counted
+from kcluster.results import counted, few
 from kcluster.rollout import apply
 from kcluster.rollout.cluster_lock import Lock, locked
 from kcluster.rollout.dynamic_config import apply_dynamic
@@ -242,7 +242,7 @@ class _StageRun:
 
     def _restart(self) -> list[str]:
         """Roll what must restart; a line for each node."""
-        reasons = {restart.node: "; ".join(restart.reasons) for restart in self.plan.restarts}
+        reasons = {restart.node: few(restart.reasons, "; ") for restart in self.plan.restarts}
         phases, run, at_once = self.run.phases, self.run, self.run.task.at_once
         with phases.phase("restart", f"restart {counted(len(reasons), 'node')}, {at_once}"):
             try:

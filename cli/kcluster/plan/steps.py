@@ -9,7 +9,7 @@ from typing import Any
 
 from kcluster.errors import ExitCode
 from kcluster.model import topic_change
-from kcluster.results import Block, Cell, Result, Tone, counted
+from kcluster.results import Block, Cell, Result, Tone, counted, few
 
 _BACK = "each stage is verified before the next; --stop-after N ends after one; set the inventory back to walk back"
 
@@ -164,7 +164,7 @@ class Plan(Result):
             yield Cell("rolling restart, in this order:", Tone.WARN)
         for number, restart in enumerate(self.restarts, 1):
             last = f" (last, {restart.last})" if restart.last else ""
-            yield f"  {number}. {restart.node} on {restart.host}{last}: {'; '.join(restart.reasons)}"
+            yield f"  {number}. {restart.node} on {restart.host}{last}: {few(restart.reasons, '; ')}"
 
     def _topics(self) -> Iterator[Block]:
         """What happens to the declared topics, once the cluster is healthy."""

@@ -72,7 +72,7 @@ def apply(
 
 def _waits(cluster: Cluster, node: Node) -> bool:
     """Whether a started node serves only after restarts: the second ZooKeeper server of a first that was alone."""
-    return isinstance(cluster.metadata, Ensemble) and cluster.metadata.gets_company and isinstance(node, Server)
+    return isinstance(cluster.metadata, Ensemble) and cluster.metadata.too_few == 1 and isinstance(node, Server)
 
 
 def report_event(event: Event, phases: Phases) -> None:

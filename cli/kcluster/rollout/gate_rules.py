@@ -39,7 +39,7 @@ class ClusterView:
 
 def majority_lost(metadata: Ensemble | Quorum, stopping: Collection[str]) -> Iterator[Reason]:
     """That the remaining nodes of the metadata quorum would be no majority, which no waiting changes."""
-    if isinstance(metadata, Ensemble) and metadata.gets_company:
+    if isinstance(metadata, Ensemble) and metadata.too_few == 1:
         return
     names = [node.name for node in metadata.nodes]
     stopped = [name for name in names if name in stopping]

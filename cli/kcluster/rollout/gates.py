@@ -126,7 +126,8 @@ class Gates:
 
     def after_start(self, *nodes: Node) -> tuple[Reason, ...]:
         """Why these nodes of one kind are not yet back as they were; empty when the next ones may stop."""
-        return tuple(self._quorum_without(()).without(())) if metadata_nodes(nodes) else self.serving(nodes)
+        names = metadata_nodes(nodes)
+        return tuple(self._quorum_without(()).complete(names)) if names else self.serving(nodes)
 
     def serving(self, nodes: Sequence[Node]) -> tuple[Reason, ...]:
         """Why these nodes do not serve yet, whatever the state of the others; empty when they do."""

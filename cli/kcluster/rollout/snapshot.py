@@ -38,12 +38,20 @@ class QuorumAnswers:
     def without(self, stopping: Collection[str]) -> list[Reason]:
         """Why these servers or controllers may not stop; for none, why not all others are in sync."""
         if isinstance(self.metadata, Ensemble):
-            if self.metadata.gets_company and stopping:
+            if self.metadata.too_few == 1 and stopping:
                 return []  # the new server serves only after the restart of the first
             return list(gate_rules.ensemble_without(stopping, self.monitors))
         names = {node.id: node.name for node in self.metadata.controllers}
         assert self.state is not None
         return list(gate_rules.quorum_without(stopping, names, self.state, self.since))
+
+    def complete(self, back: Collection[str]) -> list[Reason]:
+        """Why not all are in sync after these came back; of two that get a third one may be out until its restart."""
+        reasons = self.without(())
+        if reasons and isinstance(self.metadata, Ensemble) and self.metadata.too_few == 2:
+            others = {server.name for server in self.metadata.servers} - set(back)
+            return [] if any(not self.without({name}) for name in others) else reasons
+        return reasons
 
     @property
     def leaderless(self) -> list[Reason]:

@@ -195,9 +195,10 @@ class _State:
             for each in cluster.metadata.servers
             if each.id in members
         )
-        alone = any(len(each) == 1 for each in self.lists.values()) and len(members) > 1
+        fewest = min(len(each) for each in self.lists.values())
+        too_few = fewest if fewest <= 2 and fewest < len(members) else 0
         leaving = tuple(self._leaving(number, line) for number, line in members.items() if number not in self.goal)
-        ensemble = replace(cluster.metadata, servers=servers, leaving=leaving, gets_company=alone)
+        ensemble = replace(cluster.metadata, servers=servers, leaving=leaving, too_few=too_few)
         return replace(cluster, metadata=ensemble)
 
     def _leaving(self, number: int, line: str) -> Server:

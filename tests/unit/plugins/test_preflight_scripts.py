@@ -9,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -243,3 +245,13 @@ def test_a_door_that_cannot_be_opened_says_why() -> None:
             "patience": 0,
         }
         assert host_facts.network(run("preflight_network", wanted)).unopened == {port: "Address already in use"}
+
+
+def test_a_port_that_was_closed_while_looking_is_held_by_nobody(
+    plugin: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As that which only a leading ZooKeeper server opens: its socket was seen, and its owner no more."""
+    preflight = plugin("module_utils.preflight_host")
+    seen = iter([{"socket:[1]": "0.0.0.0:2888"}, {}])
+    monkeypatch.setattr(preflight.sockets, "listening", lambda: next(seen))
+    assert preflight.listening([2888]) == {}

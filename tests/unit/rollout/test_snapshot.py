@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from kcluster.clients.kafka.topics import TopicState
 from kcluster.errors import UnreachableError
+from kcluster.model.ensemble import Ensemble
 from kcluster.model.reason import Reason
 from kcluster.model.running import ProcessState, Running
 from kcluster.rollout.gate_rules import ClusterView
@@ -92,3 +93,20 @@ def test_views_that_agree_are_judged_once():
     views = snapshot().views
     other = replace(views[6], topics={"orders": replace(ORDERS, partitions=ORDERS.partitions[:1])})
     assert distinct([*views.values(), other, views[1]]) == [views[1], other]
+
+
+def test_of_two_servers_that_get_a_third_one_may_be_out_until_its_restart():
+    """The third may lead, which the one that was not restarted does not know."""
+    three = SERVERS[:3]
+    out = {
+        "zookeeper-1": UnreachableError("no quorum"),
+        "zookeeper-2": {"zk_server_state": "follower"},
+        "zookeeper-3": {"zk_server_state": "leader", "zk_synced_followers": "1"},
+    }
+    joining = QuorumAnswers(Ensemble(three, too_few=2), monitors=out)
+    assert joining.complete(["zookeeper-2"]) == []
+    assert "zookeeper-1 does not serve" in str(joining.complete(["zookeeper-1"]))
+    assert "zookeeper-1 does not serve" in str(QuorumAnswers(Ensemble(three), monitors=out).complete(["zookeeper-2"]))
+    assert "zookeeper-1 does not serve" in str(joining.without(["zookeeper-2"]))
+    second = QuorumAnswers(Ensemble(three[:2], too_few=1), monitors={"zookeeper-1": {"zk_server_state": "leader"}})
+    assert second.without(["zookeeper-1"]) == []
