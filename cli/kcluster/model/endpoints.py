@@ -23,6 +23,24 @@ def port_of(node: Node) -> int:
     return node.port
 
 
+def own_ports(node: Node) -> tuple[int, ...]:
+    """The ports at which a node serves others."""
+    if isinstance(node, Server):
+        return (node.client_port, node.peer_port, node.election_port)
+    if isinstance(node, Controller):
+        return (node.port,)
+    if isinstance(node, SparkDaemon):
+        return (node.port, node.web_port)
+    assert isinstance(node, Broker)
+    return tuple(listener.port for listener in node.listeners)
+
+
+def ports(node: Node) -> tuple[int, ...]:
+    """Every port on which a node listens, that of JMX included."""
+    jmx = node.environment.get("JMX_PORT", "")
+    return (*own_ports(node), *((int(jmx),) if jmx.isdigit() else ()))
+
+
 def last_port(node: Node, cluster: Cluster) -> int:
     """The port that the process of a node opens last: it has started once it listens there.
 

@@ -14,6 +14,7 @@ from kcluster.config import properties
 from kcluster.facts.started import as_started
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
+from kcluster.model.endpoints import own_ports, ports
 from kcluster.model.listener import Listener
 from kcluster.model.running import Running
 from kcluster.stages.stage_change import StageChange, held
@@ -97,7 +98,7 @@ def step(running: Running, wanted: Cluster) -> StageChange:
     common = frozenset.intersection(*(started.offers for started in live.values()))
     switches = way in common
     now = way if switches else min(spoken & common or spoken, key=str)
-    edit = _Edit(live, goals, spoken, way, now)
+    edit = _Edit(live, goals, spoken, way, now, _of_others(running.cluster) | _of_others(wanted))
     title = f"brokers talk over {way}" if switches else f"open {way} at port {edit.port}"
     return StageChange(title, edit, last=False)
 
@@ -111,6 +112,8 @@ class _Edit:
     spoken: Iterable[Speech]
     way: Speech
     now: Speech
+    reserved: frozenset[int]
+    """The ports of other nodes, which may be on the same hosts."""
 
     def __call__(self, cluster: Cluster) -> Cluster:
         return replace(cluster, brokers=tuple(map(self._broker, cluster.brokers)))
@@ -154,10 +157,10 @@ class _Edit:
         return replace(found, advertised_host=broker.internal.advertised_host)
 
     def _moved(self, listener: Listener) -> Listener:
-        """The same at the next port that no broker uses, for as long as its own one is taken."""
+        """The same at the next port that no node of the cluster uses, for as long as its own one is taken."""
         every = (started.broker.listeners for started in (*self.live.values(), *self.goals.values()))
         used = {each.port for listeners in every for each in listeners if each.name != listener.name}
-        used |= {each.port for goal in self.goals.values() for each in goal.broker.listeners}
+        used |= self.reserved | {each.port for goal in self.goals.values() for each in goal.broker.listeners}
         port = next(port for port in range(listener.port + 1, listener.port + 1000) if port not in used)
         return replace(listener, port=port, advertised_port=port)
 
@@ -188,6 +191,12 @@ class _Edit:
 
 def _wanted(cluster: Cluster, broker: Broker) -> Started:
     return Started(broker, {each.key: each.value for each in properties.settings(cluster, broker)})
+
+
+def _of_others(cluster: Cluster) -> frozenset[int]:
+    """The ports of all but the listeners of brokers."""
+    each = (set(ports(node)) - set(own_ports(node) if isinstance(node, Broker) else ()) for node in cluster.every_node)
+    return frozenset(port for of_node in each for port in of_node)
 
 
 def _of_all(speeches: Iterable[Speech]) -> Speech | None:

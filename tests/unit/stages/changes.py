@@ -16,6 +16,7 @@ from tests.unit.plan.observed_hosts import NEW, OLD
 
 HOSTS = tuple(Host(f"h{number}", f"10.0.0.{number}") for number in range(1, 6))
 JAAS = {"sasl.enabled.mechanisms": "PLAIN", "listener.name.internal.plain.sasl.jaas.config": "plain;"}
+LOGIN = {**JAAS, "sasl.mechanism.inter.broker.protocol": "PLAIN"}
 SCRAM = {"listener.name.internal.scram-sha-512.sasl.jaas.config": "scram;"}
 
 
@@ -55,7 +56,7 @@ def controllers(port: int) -> Cluster:
 PLAIN = listening(OLD, "internal", ("internal", 9092, "PLAINTEXT"))
 SASL = with_config(
     listening(OLD, "internal", ("internal", 9092, "SASL_PLAINTEXT")),
-    {**JAAS, "sasl.mechanism.inter.broker.protocol": "PLAIN"},
+    LOGIN,
 )
 SASL_SCRAM = with_config(
     SASL, {**SCRAM, "sasl.enabled.mechanisms": "SCRAM-SHA-512", "sasl.mechanism.inter.broker.protocol": "SCRAM-SHA-512"}
@@ -65,7 +66,7 @@ RENAMED = listening(OLD, "replication", ("replication", 9092, "PLAINTEXT"))
 MOVED = listening(OLD, "internal", ("internal", 9192, "PLAINTEXT"))
 SASL_MOVED = with_config(
     listening(OLD, "internal", ("internal", 9192, "SASL_PLAINTEXT")),
-    {**JAAS, "sasl.mechanism.inter.broker.protocol": "PLAIN"},
+    LOGIN,
 )
 
 WAYS = {

@@ -17,8 +17,8 @@ from kcluster.stages import after, stages
 from kcluster.stages.controllers import voters_of
 from kcluster.stages.ensemble import members_of
 from kcluster.stages.listeners import Started
-from tests.unit.plan.observed_hosts import OLD
-from tests.unit.stages.changes import BOTH_WAYS, PLAIN, SASL, WAYS, controllers
+from tests.unit.plan.observed_hosts import NEW, OLD
+from tests.unit.stages.changes import BOTH_WAYS, LOGIN, PLAIN, SASL, WAYS, controllers, listening, with_config
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -137,3 +137,12 @@ def test_controllers_of_a_stage_are_controllers() -> None:
     assert found["listeners"] == "CONTROLLER://:9093,CONTROLLER_9193://:9193"
     assert found["controller.quorum.voters"] == "3001@10.0.0.1:9093,3002@10.0.0.2:9093,3003@10.0.0.3:9093"
     assert isinstance(first.metadata.controllers[0], Controller)
+
+
+def test_a_listener_in_between_takes_no_port_of_another_node_on_the_host() -> None:
+    """The controllers of KRaft listen at 9093, which is the next after the usual 9092."""
+    before = listening(NEW, "internal", ("internal", 9092, "PLAINTEXT"))
+    wanted = with_config(listening(NEW, "internal", ("internal", 9092, "SASL_PLAINTEXT")), LOGIN)
+    with_jmx = replace(wanted.brokers[0], environment={"JMX_PORT": "9094"})
+    wanted = replace(wanted, brokers=(with_jmx, *wanted.brokers[1:]))
+    assert stages(as_it_runs(before), wanted)[0].title == "open INTERNAL_NEXT (SASL_PLAINTEXT, PLAIN) at port 9095"

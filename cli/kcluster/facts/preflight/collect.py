@@ -12,6 +12,7 @@ from kcluster.clients import host_scripts
 from kcluster.config.file_paths import data_dirs, paths
 from kcluster.errors import KclusterError
 from kcluster.facts.preflight import disks, host_facts, network, port_matrix, system
+from kcluster.model.endpoints import ports
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import CommandResult, Connections
@@ -83,7 +84,7 @@ def host_query(cluster: Cluster, name: str) -> dict[str, Any]:
         "directories": [path for node in nodes for path in data_dirs(node)],
         "journals": [path for node in nodes if (path := disks.journal(node))],
         "units": [paths(node, log4j2=True).unit for node in nodes],
-        "ports": sorted({port for node in nodes for port in port_matrix.ports(node)}),
+        "ports": sorted({port for node in nodes for port in ports(node)}),
         "java_homes": system.java_homes(nodes),
         "kernel": system.KERNEL,
         "addresses": any(network.own_address(node) for node in nodes),

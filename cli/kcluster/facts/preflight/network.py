@@ -12,10 +12,10 @@ from kcluster.facts.preflight.port_matrix import (
     PortRequirement,
     ours,
     port_requirements,
-    ports,
     running,
 )
 from kcluster.model.broker import Broker
+from kcluster.model.endpoints import ports
 from kcluster.model.ensemble import Server
 from kcluster.model.finding import some
 from kcluster.model.spark_cluster import SparkDaemon

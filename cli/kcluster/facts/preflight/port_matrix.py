@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kcluster.config.file_paths import UNITS
 from kcluster.model.broker import Broker
+from kcluster.model.endpoints import own_ports
 from kcluster.model.ensemble import Server
 from kcluster.model.quorum import Controller
 from kcluster.model.spark_cluster import SparkDaemon, SparkMaster
@@ -56,12 +57,6 @@ def port_requirements(cluster: Cluster) -> tuple[PortRequirement, ...]:
     return tuple(endpoint for node in cluster.every_node for endpoint in _of(cluster, node) if endpoint.callers)
 
 
-def ports(node: Node) -> tuple[int, ...]:
-    """The ports a node listens on."""
-    extra = node.environment.get("JMX_PORT", "")
-    return (*_own_ports(node), *((int(extra),) if extra.isdigit() else ()))
-
-
 def own_names(cluster: Cluster, host: str) -> tuple[str, ...]:
     """The names and addresses under which the others know a host."""
     found = (
@@ -76,7 +71,7 @@ def running(cluster: Cluster, told: Mapping[str, HostFacts]) -> set[str]:
         node.name
         for node in cluster.every_node
         if (seen := told.get(node.host.name))
-        and any(port in seen.ports and ours(seen.ports[port].unit, node) for port in _own_ports(node))
+        and any(port in seen.ports and ours(seen.ports[port].unit, node) for port in own_ports(node))
     }
 
 
@@ -100,7 +95,7 @@ def questions(cluster: Cluster, told: Mapping[str, HostFacts], *, here: bool = T
     alive = running(cluster, told)
     wanted = [endpoint for endpoint in port_requirements(cluster) if endpoint.host in told]
     silent = [node for node in cluster.every_node if node.name not in alive]
-    closed = {(node.host.name, port) for node in silent for port in _own_ports(node)}
+    closed = {(node.host.name, port) for node in silent for port in own_ports(node)}
     closed |= {(endpoint.host, endpoint.opens) for endpoint in wanted if not endpoint.optional}
     opened = {
         host: list(_openings(host, wanted, closed - {(host, port) for port in seen.ports}, callers))
@@ -192,14 +187,3 @@ def _plain(
 ) -> PortRequirement:
     callers = _once(vital, others)
     return PortRequirement(node.host.name, node.host.address, port, port, "", service(node), callers, vital, optional)
-
-
-def _own_ports(node: Node) -> tuple[int, ...]:
-    if isinstance(node, Server):
-        return (node.client_port, node.peer_port, node.election_port)
-    if isinstance(node, Controller):
-        return (node.port,)
-    if isinstance(node, SparkDaemon):
-        return (node.port, node.web_port)
-    assert isinstance(node, Broker)
-    return tuple(listener.port for listener in node.listeners)
