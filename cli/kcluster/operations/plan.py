@@ -81,13 +81,16 @@ def whole(cluster: Cluster, hosts: Connections, kafka: Kafka, only: Sequence[str
     """
     observed = list(map(answers_of_all, observe_parts(cluster.parts, hosts, only=only or None)))
     first, *rest = stages(of_hosts(cluster, [observed[0]]), cluster)
-    plans = [of(first.cluster, observed[0], kafka, topics_too=not only and not rest)]
+    plans = [of(first.cluster, observed[0], kafka, topics_too=not only)]
     if engine := first.cluster.engine:
         plans.append(planning.plan(engine, observed[1], Roles(spark_leader=spark_masters.leader(engine))))
-    found = replace(planning.joined(plans), title=first.title, later=tuple(_later(cluster, first, rest, observed)))
+    found = replace(planning.joined(plans), title=first.title)
     refused = [*found.refused, *_of_metadata(cluster, first.cluster, observed[0], hosts)]
-    if rest and only:
-        refused.append(_needs_all(found))
+    if rest:
+        # Topics change when all of it has been verified, and are agreed to now.
+        *later, last = _later(first, rest, observed)
+        found = replace(found, topics=(), later=(*later, replace(last, topics=found.topics)))
+        refused += [_needs_all(found)] if only else []
     return first.cluster, replace(found, refused=tuple(refused))
 
 
@@ -104,15 +107,13 @@ def _of_metadata(
     return refusals(now, wanted, stage, blank, others, alive)
 
 
-def _later(
-    wanted: Cluster, first: Stage, rest: Sequence[Stage], observed: Sequence[Mapping[str, ObservedHost]]
-) -> Iterator[Plan]:
+def _later(first: Stage, rest: Sequence[Stage], observed: Sequence[Mapping[str, ObservedHost]]) -> Iterator[Plan]:
     """The plans of the later stages, each for hosts as the one before it leaves them."""
     done = first
     for stage in rest:
         observed = [carried_out(part, hosts) for part, hosts in zip(done.cluster.parts, observed, strict=True)]
         plans = [planning.plan(part, hosts, Roles()) for part, hosts in zip(stage.cluster.parts, observed, strict=True)]
-        yield replace(planning.joined(plans), title=stage.title, topics=None if wanted.topics else ())
+        yield replace(planning.joined(plans), title=stage.title)
         done = stage
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from kcluster import inventory
 from kcluster.clients.kafka import Kafka, brokers, topics
 from kcluster.clients.kafka.topics import Partition, TopicState
+from kcluster.clients.ssh import Connections
 from kcluster.errors import InventoryError, RefusedError, UnreachableError, UsageError
 from kcluster.model.cluster import Cluster
 from kcluster.model.listener import Listener
@@ -19,7 +21,9 @@ from kcluster.model.topic import Topic
 from kcluster.model.topic_change import KEYED, TopicAction, TopicChange
 from kcluster.operations import plan as operation
 from kcluster.plan import Dynamic, Roles
+from kcluster.plan.agreed_plan import AgreedPlan
 from tests.unit.plan.observed_hosts import BROKERS, ID, OLD, OTHER, altered, bare, changed, node_seen, running, text_of
+from tests.unit.stages.changes import WAYS
 
 HOSTS = """
 all:
@@ -252,3 +256,18 @@ def test_a_broker_that_still_starts_is_not_asked(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {})
     monkeypatch.setattr(brokers, "overrides", lambda *_, **__: pytest.fail("a question to a broker that starts"))
     assert operation.of(OLD, running(OLD), NOBODY).nothing
+
+
+def test_declared_topics_change_after_the_last_stage_and_are_agreed_to_with_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before, wanted, titles = WAYS["choice"]
+    missing = TopicChange(TopicAction.CREATE, "orders", after="3 partitions")
+    monkeypatch.setattr(operation, "observe_parts", lambda *_, **__: [running(before)])
+    monkeypatch.setattr(operation, "roles", lambda cluster, nodes: {node.name: "" for node in nodes})
+    monkeypatch.setattr(brokers, "overrides", lambda *_, **__: {1: {}, 2: {}, 3: {}})
+    monkeypatch.setattr(operation, "_topics", lambda *_, **__: ((missing,), ()))
+    _, found = operation.whole(replace(wanted, topics=(Topic("orders"),)), cast(Connections, None), NOBODY)
+    assert [stage.topics for stage in (found, *found.later)] == [(), (), (missing,)]
+    assert len(titles) == 3
+    assert "topic: " in str(AgreedPlan.of(found, wanted).steps)
