@@ -16,8 +16,8 @@ from kcluster.inventory import cluster_of, load
 from kcluster.inventory.schema import VARIABLES
 from kcluster.model.cluster import Cluster, Part
 from kcluster.model.node import Kind, Node
-from kcluster.plan.fingerprint import AGREED, STAGE, fingerprint
-from kcluster.stages import read_stage
+from kcluster.plan.fingerprint import AGREED, fingerprint
+from kcluster.stages.hand_over import received
 
 __all__ = [
     "VARIABLES",
@@ -45,8 +45,7 @@ def agreed(cluster: Cluster) -> Cluster:
             f"the inventory of {cluster.name} was changed after its plan was shown, and that is not applied",
             resolution="run it again, and look at the new plan",
         )
-    stage = os.environ.get(STAGE)
-    return read_stage(stage) if stage else cluster
+    return received(cluster)
 
 
 def by_kcluster() -> bool:

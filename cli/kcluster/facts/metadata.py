@@ -28,7 +28,7 @@ class Metadata:
 
 
 @dataclass(frozen=True)
-class BrokerDoor:
+class BrokerEndpoint:
     """A listener of a broker, and how it is spoken to there."""
 
     broker: int
@@ -38,7 +38,7 @@ class BrokerDoor:
     reach: Reach
 
     @classmethod
-    def of(cls, broker: Broker, config: Mapping[str, str], reach: Reach) -> BrokerDoor:
+    def of(cls, broker: Broker, config: Mapping[str, str], reach: Reach) -> BrokerEndpoint:
         """The listener that speaks the client's protocol; from the broker's host one that needs no login, if any."""
         listener = broker.listener_for(protocol_of(config))
         plain = broker.listener_for(PLAIN)

@@ -24,7 +24,7 @@ Address = tuple[str, int]
 _LOOPBACK = "127.0.0.1"
 
 
-class _Door(NamedTuple):
+class _ObservedEndpoint(NamedTuple):
     """Where a process listens, as its own host sees it."""
 
     host: str
@@ -40,7 +40,7 @@ class Reach:
     def __init__(self, hosts: Connections | None = None) -> None:
         self._known = hosts.names if hosts else ()
         self._relays = _relays(hosts) if hosts else None
-        self._doors: dict[Address, _Door] = {}
+        self._endpoints: dict[Address, _ObservedEndpoint] = {}
         self._failed: dict[Address, bool] = {}
         """The addresses that took no connection before it was known who listens there; whether it took its time."""
         self.closed: set[str] = set()
@@ -50,14 +50,16 @@ class Reach:
         """Remember where the processes listen whose hosts answered over SSH."""
         nodes = [node for node in running.cluster.nodes if node.host.name in self._known]
         seen = [(node, running.process(node)) for node in nodes if running.process(node) is not ProcessState.UNKNOWN]
-        self._doors = {
-            at: door for node, state in seen for at, door in _doors(node, listens=state is ProcessState.LISTENING)
+        self._endpoints = {
+            at: endpoint
+            for node, state in seen
+            for at, endpoint in _endpoints_of(node, listens=state is ProcessState.LISTENING)
         }
 
     def missed(self, host: str, port: int) -> bool:
         """Whether the address took no connection, and it turned out later that a process listens there."""
-        door = self._doors.get((host, port))
-        return bool(door and door.listens and (host, port) in self._failed)
+        endpoint = self._endpoints.get((host, port))
+        return bool(endpoint and endpoint.listens and (host, port) in self._failed)
 
     @property
     def misses(self) -> bool:
@@ -66,36 +68,36 @@ class Reach:
 
     def through_host(self, host: str, port: int) -> bool:
         """Whether connections to the address are made from its own host."""
-        door = self._doors.get((host, port))
-        return bool(door and (door.host in self.closed or self._failed.get((host, port))))
+        endpoint = self._endpoints.get((host, port))
+        return bool(endpoint and (endpoint.host in self.closed or self._failed.get((host, port))))
 
     def connect(self, host: str, port: int, within: float) -> socket.socket:
         """A connection; from the host of the process where this machine gets none."""
-        address, door = (host, port), self._doors.get((host, port))
-        if not door:
+        address, endpoint = (host, port), self._endpoints.get((host, port))
+        if not endpoint:
             try:
                 return direct(host, port, within)
             except OSError as problem:
                 self._failed[address] = not isinstance(problem, ConnectionRefusedError)
                 raise
         if self.through_host(host, port):
-            return self._from_host(address, door, within)
+            return self._from_host(address, endpoint, within)
         self._failed.pop(address, None)
         try:
             return direct(host, port, within / 2)
         except OSError as problem:
-            if isinstance(problem, ConnectionRefusedError) and not door.listens:
+            if isinstance(problem, ConnectionRefusedError) and not endpoint.listens:
                 raise
-            return self._from_host(address, door, within / 2)
+            return self._from_host(address, endpoint, within / 2)
 
-    def _from_host(self, address: Address, door: _Door, within: float) -> socket.socket:
+    def _from_host(self, address: Address, endpoint: _ObservedEndpoint, within: float) -> socket.socket:
         assert self._relays
         try:
-            connection = self._relays.connect(door.host, door.addresses, door.port, within)
-            self.closed.add(door.host)
+            connection = self._relays.connect(endpoint.host, endpoint.addresses, endpoint.port, within)
+            self.closed.add(endpoint.host)
             return connection
         except KclusterError as problem:  # over SSH: others need not wait for that as well
-            self._doors = {at: other for at, other in self._doors.items() if other.host != door.host}
+            self._endpoints = {at: other for at, other in self._endpoints.items() if other.host != endpoint.host}
             raise OSError(problem.message) from problem
         finally:
             self._failed.pop(address, None)
@@ -107,12 +109,12 @@ def _relays(hosts: Connections) -> Relays:
     return Relays(hosts)
 
 
-def _doors(node: Node, *, listens: bool) -> Iterator[tuple[Address, _Door]]:
+def _endpoints_of(node: Node, *, listens: bool) -> Iterator[tuple[Address, _ObservedEndpoint]]:
     for listener in node.listeners if isinstance(node, Broker) else ():
         bound = (listener.host,) if listener.host not in EVERYWHERE else (_LOOPBACK, node.host.address)
-        door = _Door(node.host.name, bound, listener.port, listens)
-        yield (listener.advertised_host, listener.advertised_port), door
-        yield (bound[-1], listener.port), door
+        endpoint = _ObservedEndpoint(node.host.name, bound, listener.port, listens)
+        yield (listener.advertised_host, listener.advertised_port), endpoint
+        yield (bound[-1], listener.port), endpoint
     if isinstance(node, Server | Controller):
         host, port = address_of(node)
-        yield (host, port), _Door(node.host.name, (_LOOPBACK, host), port, listens)
+        yield (host, port), _ObservedEndpoint(node.host.name, (_LOOPBACK, host), port, listens)

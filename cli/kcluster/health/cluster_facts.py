@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kcluster.clients.kafka import Kafka
 from kcluster.errors import KclusterError
-from kcluster.facts.metadata import BrokerDoor, Metadata
+from kcluster.facts.metadata import BrokerEndpoint, Metadata
 from kcluster.facts.reach import Reach
 from kcluster.health.questions import Endpoint, Questions, ServerState, attempt
 from kcluster.model.client import protocol_of
@@ -75,12 +75,12 @@ def gather(kafka: Kafka, cluster: Cluster | None, reach: Reach | None = None) ->
     # A client of its own: an old one remembers addresses and faults of the time before.
     kafka = Kafka(cluster.bootstrap_for(protocol) if cluster else kafka.bootstrap, kafka.config)
     ask = Questions(kafka.config, reach.connect)
-    doors = [BrokerDoor.of(broker, kafka.config, reach) for broker in cluster.brokers] if cluster else []
+    endpoints = [BrokerEndpoint.of(broker, kafka.config, reach) for broker in cluster.brokers] if cluster else []
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        registered = pool.submit(attempt, lambda: _registered(kafka, doors))
+        registered = pool.submit(attempt, lambda: _registered(kafka, endpoints))
         asked = _of_model(pool, ask, cluster) if cluster else _of_metadata(pool, ask, registered.result())
         told = registered.result()
-        topics = told if isinstance(told, KclusterError) else attempt(lambda: _topics(kafka, doors, asked))
+        topics = told if isinstance(told, KclusterError) else attempt(lambda: _topics(kafka, endpoints, asked))
         return replace(asked, registered=told, topics=topics)
 
 
@@ -88,7 +88,7 @@ def _of_metadata(
     pool: ThreadPoolExecutor, ask: Questions, registered: Mapping[int, str] | KclusterError
 ) -> ClusterFacts:
     told = {} if isinstance(registered, KclusterError) else registered
-    endpoints = [_door(f"broker-{broker}", address, ask.protocol) for broker, address in told.items()]
+    endpoints = [_endpoint(f"broker-{broker}", address, ask.protocol) for broker, address in told.items()]
     advertised = _each(pool, endpoints, ask.silence)
     identities = _each(pool, ask.open(endpoints), ask.identity)
     return ClusterFacts(cluster=None, advertised=dict(advertised), identities=dict(identities))
@@ -119,7 +119,7 @@ def _of_model(pool: ThreadPoolExecutor, ask: Questions, cluster: Cluster) -> Clu
 # Whom to ask.
 
 
-def _door(node: str, address: str, protocol: str) -> Endpoint:
+def _endpoint(node: str, address: str, protocol: str) -> Endpoint:
     host, _, port = address.rpartition(":")
     return Endpoint(node, host, int(port), protocol)
 
@@ -167,35 +167,35 @@ def _each(
     return zip(asked, pool.map(ask, asked), strict=True)
 
 
-def _registered(kafka: Kafka, doors: Sequence[BrokerDoor]) -> Mapping[int, str]:
-    if doors and all(door.from_host for door in doors):
-        return _first(doors)[1].brokers
+def _registered(kafka: Kafka, endpoints: Sequence[BrokerEndpoint]) -> Mapping[int, str]:
+    if endpoints and all(endpoint.from_host for endpoint in endpoints):
+        return _first(endpoints)[1].brokers
     return {broker.id: f"{broker.host}:{broker.port}" for broker in kafka.metadata().brokers.values()}
 
 
-def _topics(kafka: Kafka, doors: Sequence[BrokerDoor], asked: ClusterFacts) -> tuple[TopicState, ...]:
+def _topics(kafka: Kafka, endpoints: Sequence[BrokerEndpoint], asked: ClusterFacts) -> tuple[TopicState, ...]:
     """Every topic; one that lives is asked for their configuration, for a dead controller would be waited for."""
     from kcluster.clients.kafka.topics import topics, with_config
 
-    if doors and all(door.from_host for door in doors):
-        door, told = _first(doors)
-        least = {} if asked.zookeeper_lost else door.min_isr(tuple(told.topics.values()))
+    if endpoints and all(endpoint.from_host for endpoint in endpoints):
+        endpoint, told = _first(endpoints)
+        least = {} if asked.zookeeper_lost else endpoint.min_isr(tuple(told.topics.values()))
         return tuple(replace(state, min_isr=least.get(name)) for name, state in told.topics.items())
     found = tuple(topics(kafka).values())
     if asked.zookeeper_lost:
         return found
-    away = {door.broker for door in doors if door.from_host}
+    away = {endpoint.broker for endpoint in endpoints if endpoint.from_host}
     near = (number for number in _registered(kafka, ()) if number not in away)
     broker = next((number for number in near if f"broker-{number}" in asked.living), None)
     return tuple(with_config(kafka, found, broker=broker))
 
 
-def _first(doors: Sequence[BrokerDoor]) -> tuple[BrokerDoor, Metadata]:
+def _first(endpoints: Sequence[BrokerEndpoint]) -> tuple[BrokerEndpoint, Metadata]:
     """The first broker that answers, and what it knows."""
     problems = []
-    for door in doors:
-        told = attempt(door.metadata)
+    for endpoint in endpoints:
+        told = attempt(endpoint.metadata)
         if isinstance(told, Metadata):
-            return door, told
+            return endpoint, told
         problems.append(told)
     raise problems[0]

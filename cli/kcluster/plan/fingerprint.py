@@ -11,9 +11,6 @@ from kcluster.model.cluster import Cluster
 AGREED = "KCLUSTER_AGREED"
 """The environment variable that gives Ansible the fingerprint of the cluster whose plan was agreed to."""
 
-STAGE = "KCLUSTER_STAGE"
-"""The one that names the file with the cluster of a stage, where that is not yet the wanted one."""
-
 
 def fingerprint(cluster: Cluster) -> str:
     """The same for clusters whose hosts would get the same; how clients connect does not count."""

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from kcluster.clients import ansible
 from kcluster.clients.ansible import Event, TaskStatus
 from kcluster.model.ensemble import Ensemble, Server
-from kcluster.plan.fingerprint import AGREED, STAGE, fingerprint
+from kcluster.plan.fingerprint import AGREED, fingerprint
 from kcluster.results import StepState, counted
 from kcluster.rollout import diagnosis
 from kcluster.rollout.phases import Phases
 from kcluster.rollout.provision_result import HostChange
 from kcluster.rollout.roll import wait_after_start
-from kcluster.stages import stage_file
+from kcluster.stages.hand_over import handed_over
 
 if TYPE_CHECKING:
     from kcluster.clients.ssh import Connections
@@ -54,7 +54,7 @@ def apply(
         node for start in plan.starts for node in gates.cluster.find(start.node) if not _waits(gates.cluster, node)
     ]
     marks = diagnosis.marks(nodes, hosts)
-    with phases.phase("apply", f"apply with Ansible: {_counts(plan)}"), stage_file(gates.cluster) as stage:
+    with phases.phase("apply", f"apply with Ansible: {_counts(plan)}"), handed_over(gates.cluster, wanted) as stage:
         outcome = ansible.run_playbook(
             PLAYBOOK,
             inventory,
@@ -62,7 +62,7 @@ def apply(
             limit=limit,
             forks=len(gates.cluster.every_host),
             become_password=become_password,
-            given={AGREED: fingerprint(wanted), **({} if gates.cluster == wanted else {STAGE: stage})},
+            given={AGREED: fingerprint(wanted), **stage},
         )
     if nodes:
         with phases.phase("wait", f"wait for {counted(len(nodes), 'node')} to serve"):

@@ -12,7 +12,7 @@ from kcluster.clients import ports, wire, zookeeper
 from kcluster.clients.wire import QuorumState
 from kcluster.errors import KclusterError, UnreachableError
 from kcluster.facts import fetching, running, spark_masters
-from kcluster.facts.metadata import BrokerDoor
+from kcluster.facts.metadata import BrokerEndpoint
 from kcluster.facts.reach import Reach
 from kcluster.model.broker import Broker
 from kcluster.model.client import protocol_of
@@ -231,7 +231,7 @@ class Gates:
     def _view(self, broker: Broker) -> ClusterView:
         if not self._connects(broker):  # refused at once, where a client goes on trying for half a second
             raise UnreachableError(f"no broker answers at {self._listener(broker).address}")
-        metadata = BrokerDoor.of(self._started(broker), self.config, self._reach).metadata()
+        metadata = BrokerEndpoint.of(self._started(broker), self.config, self._reach).metadata()
         return ClusterView(broker.id, frozenset(metadata.brokers), metadata.controller, metadata.topics)
 
     # Where nodes are asked.
@@ -278,7 +278,7 @@ class Gates:
         if not topics:
             return {}
         asked = next(broker for broker in self.cluster.brokers if broker.id == views[0].broker)
-        return BrokerDoor.of(self._started(asked), self.config, self._reach).min_isr(topics)
+        return BrokerEndpoint.of(self._started(asked), self.config, self._reach).min_isr(topics)
 
 
 def _each(ask: Callable[[N], T]) -> Callable[[Sequence[N]], list[T | KclusterError]]:

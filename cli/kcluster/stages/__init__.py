@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from kcluster.config import properties
 from kcluster.model.cluster import Cluster
@@ -15,7 +11,7 @@ from kcluster.model.running import ProcessState, Running
 from kcluster.stages import controllers, ensemble, listeners
 from kcluster.stages.stage_change import StageChange
 
-__all__ = ["Stage", "after", "read_stage", "stage_file", "stages"]
+__all__ = ["Stage", "after", "stages"]
 
 Transition = Callable[[Running, Cluster], StageChange]
 """The next step of one kind of change; it looks at what runs and remembers nothing, so that any run goes on."""
@@ -33,22 +29,6 @@ class Stage:
     cluster: Cluster
 
 
-@contextmanager
-def stage_file(stage: Cluster) -> Iterator[str]:
-    """A file of ours only with a stage, for `read_stage` in Ansible's process; it is there as long as the block."""
-    with tempfile.NamedTemporaryFile(prefix="kcluster-") as file:
-        pickle.dump(stage, file)
-        file.flush()
-        yield file.name
-
-
-def read_stage(file: str) -> Cluster:
-    """The stage that `stage_file` wrote."""
-    stage = pickle.loads(Path(file).read_bytes())
-    assert isinstance(stage, Cluster)
-    return stage
-
-
 def stages(running: Running, wanted: Cluster) -> tuple[Stage, ...]:
     """The states from what runs to the wanted cluster, which is the last; changes of different kinds go in parallel."""
     found = []
@@ -60,11 +40,11 @@ def stages(running: Running, wanted: Cluster) -> tuple[Stage, ...]:
         found.append(Stage("; ".join(step.title for step in steps if step.title), cluster))
         if all(step.last for step in steps):
             return tuple(found)
-        running = after(running, cluster)
+        running = after(cluster)
     raise AssertionError(f"no way to the wanted cluster: {[stage.title for stage in found]}")
 
 
-def after(running: Running, stage: Cluster) -> Running:
+def after(stage: Cluster) -> Running:
     """What runs when a stage is done: every node with the properties of the stage."""
     nodes = stage.nodes
     return Running(

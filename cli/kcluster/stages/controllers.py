@@ -88,20 +88,15 @@ def _asked(settings: Iterable[Mapping[str, str]]) -> Ports:
     """Where nodes look for each controller."""
     found: dict[int, frozenset[int]] = {}
     for each in settings:
-        for number, (_, port) in voters_of(each).items():
+        for number, port in voters_of(each).items():
             found[number] = found.get(number, frozenset()) | {port}
     return found
 
 
-def voters_of(settings: Mapping[str, str]) -> dict[int, tuple[str, int]]:
-    """The voters in the properties of a node: "3000@h1:9093,3001@h2:9093"."""
-    written = ((entry.strip().partition("@")) for entry in settings.get(VOTERS, "").split(",") if "@" in entry)
-    return {int(number): _address(address) for number, _, address in written}
-
-
-def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    return host.strip("[]"), int(port)
+def voters_of(settings: Mapping[str, str]) -> dict[int, int]:
+    """The ids and ports of the voters in the properties of a node: "3000@h1:9093,3001@h2:9093"."""
+    written = [entry.partition("@") for entry in settings.get(VOTERS, "").split(",") if "@" in entry]
+    return {int(number): int(address.rpartition(":")[2]) for number, _, address in written}
 
 
 def _joined(ports: Iterable[int]) -> str:

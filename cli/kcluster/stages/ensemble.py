@@ -1,7 +1,7 @@
-"""Other members, ports of the ZooKeeper ensemble: one member at a time, and brokers know where servers are going to be.
+"""Other members and ports of the ZooKeeper ensemble: one member at a time, and brokers know where servers will be.
 
 Two neighbouring lists of members differ in one member, so that each two majorities of them have a server in common. A
-server that was added has the data before the others count it: all others serve before it starts (plan/refusals).
+server that was added has the data before the others count it: all others serve before it starts (refusals.py).
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ import pytest
 from kcluster.model.cluster import Cluster
 from kcluster.model.quorum import Quorum
 from kcluster.model.reason import Reason
-from kcluster.model.running import Running
 from kcluster.plan import Refusal
 from kcluster.stages import after, stages
 from kcluster.stages.ensemble import leaving
@@ -23,7 +22,7 @@ BEHIND = Reason("controller-3002 is behind controller-3003")
 def refused(
     cluster: Cluster, *blank: str, others: tuple[Reason, ...] = (), wanted: Cluster | None = None
 ) -> tuple[Refusal, ...]:
-    running = after(Running(cluster), cluster)
+    running = after(cluster)
     there = {name: found for name, found in running.settings.items() if name not in blank}
     return refusals(replace(running, settings=there), wanted or cluster, wanted or cluster, blank, others, {})
 
@@ -55,9 +54,9 @@ def test_other_voters_are_refused_before_anything_else() -> None:
 
 
 def test_a_server_leaves_after_it_was_stopped() -> None:
-    running = after(Running(servers(1, 2, 3)), servers(1, 2, 3))
+    running = after(servers(1, 2, 3))
     way = [stage.cluster for stage in stages(running, servers(1, 2))]
     assert leaving(running, way[0]) == {}, "first the brokers forget it"
-    assert leaving(after(running, way[0]), way[1]) == {"zookeeper-3": ("10.0.0.3", 3888)}
+    assert leaving(after(way[0]), way[1]) == {"zookeeper-3": ("10.0.0.3", 3888)}
     (refusal,) = refusals(running, servers(1, 2), way[1], (), (), {"zookeeper-3": "10.0.0.3"})
     assert refusal.resolution.startswith("stop it first: ssh 10.0.0.3 ")

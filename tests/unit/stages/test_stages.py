@@ -40,7 +40,7 @@ def test_any_mixture_of_two_neighbours_works(before: Cluster, wanted: Cluster) -
 def test_the_next_run_goes_on_where_one_was_interrupted(before: Cluster, wanted: Cluster) -> None:
     found = stages(as_it_runs(before), wanted)
     for number, stage in enumerate(found):
-        rest = stages(after(as_it_runs(before), stage.cluster), wanted)
+        rest = stages(after(stage.cluster), wanted)
         assert [each.title for each in rest] == [each.title for each in found[number + 1 :]] or number == len(found) - 1
 
 
@@ -72,7 +72,7 @@ def test_a_broker_without_a_process_offers_what_the_others_speak() -> None:
 
 
 def as_it_runs(cluster: Cluster) -> Running:
-    return after(Running(cluster), cluster)
+    return after(cluster)
 
 
 def half_done(before: Cluster, stage: Cluster) -> Iterator[Running]:
@@ -103,7 +103,7 @@ def refuse_broken(*clusters: Cluster, mixture: Running | None = None) -> None:
 
 def voters_are_found(nodes: list[tuple[str, Mapping[str, str]]]) -> None:
     for _, asking in nodes:
-        for number, (_, port) in voters_of(asking).items():
+        for number, port in voters_of(asking).items():
             for name, asked in nodes:
                 if name == f"controller-{number}":
                     assert port in {there for _, there in endpoints(asked["listeners"]).values()}
