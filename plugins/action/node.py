@@ -32,33 +32,27 @@ class ActionModule(ActionBase):
         key = sealing.new_key()
         wanted = json.dumps({"nodes": [node.question for node in nodes], "key": key})
         arguments = {**self._task.args, "wanted": wanted}
-        if not by_kcluster() and not self._task.check_mode:
-            self._refuse_stages(cluster, nodes, arguments, key, task_vars)
-        answer, texts = self._asked(arguments, key, task_vars)
+        answer, texts = self._asked(arguments, key, task_vars, check_mode=self._task.check_mode or not by_kcluster())
+        if not by_kcluster():
+            self._refuse_stages(cluster, nodes, texts)
+            if not self._task.check_mode:
+                answer, texts = self._asked(arguments, key, task_vars, check_mode=False)
         return self._shown(nodes, answer, texts)
 
     def _asked(
-        self, arguments: dict[str, Any], key: str, task_vars: dict[str, Any] | None
+        self, arguments: dict[str, Any], key: str, task_vars: dict[str, Any] | None, *, check_mode: bool
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The module's answer, and the texts in it that hold secrets."""
-        answer = self._execute_module("kcluster.kafka.node", arguments, task_vars=task_vars)
+        """The module's answer, and the texts in it that hold secrets; in check mode nothing is changed on the host."""
+        asked, self._task.check_mode = self._task.check_mode, check_mode
+        try:
+            answer = self._execute_module("kcluster.kafka.node", arguments, task_vars=task_vars)
+        finally:
+            self._task.check_mode = asked
         answer.pop("invocation", None)  # it repeats what was asked for, secrets and all
         return answer, json.loads(sealing.unsealed(answer.pop("sealed"), key)) if "sealed" in answer else {}
 
-    def _refuse_stages(
-        self,
-        cluster: Cluster,
-        nodes: list[NodeRequest],
-        arguments: dict[str, Any],
-        key: str,
-        task_vars: dict[str, Any] | None,
-    ) -> None:
-        """Look at the host, and change nothing there that `kcluster provision` would make in stages."""
-        self._task.check_mode = True
-        try:
-            _, texts = self._asked(arguments, key, task_vars)
-        finally:
-            self._task.check_mode = False
+    def _refuse_stages(self, cluster: Cluster, nodes: list[NodeRequest], texts: dict[str, Any]) -> None:
+        """End the task where `kcluster provision` would make the change in stages."""
         try:
             refuse_stages(cluster, nodes, texts.get("kept", {}))
         except KclusterError as problem:

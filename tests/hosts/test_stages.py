@@ -8,12 +8,14 @@ from typing import Any
 
 from tests.hosts.fleet import TRIO_KRAFT, TRIO_ZK, Fleet, NewFleet, served
 from tests.hosts.under_load import under_load
+from tests.lab.machine import wait_until
 
 SASL = TRIO_ZK.replace(
     "    kafka_config: {offsets.topic.num.partitions: 6, transaction.state.log.num.partitions: 3}\n",
     """    kafka_listeners:
       - {name: internal, port: 9092, protocol: SASL_PLAINTEXT}
       - {name: clients, port: 9095}
+    kafka_topics: [{name: declared}]
     kafka_config:
       offsets.topic.num.partitions: 6
       transaction.state.log.num.partitions: 3
@@ -86,10 +88,15 @@ def test_controllers_move_to_another_port_and_back_and_keep_the_metadata(running
 
 
 def the_first_stage_opens_a_listener_beside(trio: Fleet) -> None:
+    trio.lab.ssh("h2", "systemd-run --unit squatter --quiet python3 -m http.server 9093")
+    wait_until(lambda: "9093" in trio.lab.ssh("h2", "ss -tln"), 20, "the port is taken")
     trio.write(SASL)
-    done = trio.ansible("provision.yml", check=False)
-    assert done.returncode == 2
-    assert "this change takes 5 stages, and a playbook makes one pass" in done.stdout
+    refused(trio, "port 9093 of broker-2 is held by")
+    trio.lab.ssh("h2", "systemctl stop squatter")
+    for how in ((), ("--check",)):
+        done = trio.ansible("provision.yml", *how, check=False)
+        assert done.returncode == 2
+        assert "this change takes 5 stages, and a playbook makes one pass" in done.stdout
     assert "INTERNAL_NEXT" not in trio.lab.ssh("h1", "cat /etc/kafka/server.properties")
     assert provision(trio, "--stop-after", "1")["left"].startswith("4 stages left")
     assert "INTERNAL_NEXT://:9093" in trio.lab.ssh("h1", "cat /run/kafka/server.properties")
@@ -103,7 +110,7 @@ def the_others_follow_under_load_though_the_control_node_dies(trio: Fleet) -> No
         assert len(stages(trio)) == 4
         done = provision(trio)
     load.assert_served()
-    assert (done["left"], done["holds"]) == ("", True)
+    assert (done["left"], done["holds"], done["topics"]) == ("", True, 1)
     started = trio.lab.ssh("h1", "cat /run/kafka/server.properties")
     assert "listener.security.protocol.map=INTERNAL:SASL_PLAINTEXT,CLIENTS:PLAINTEXT\n" in started
     assert plan(trio)["nothing"]

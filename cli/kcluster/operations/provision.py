@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kcluster.clients.ssh import Connections
 from kcluster.errors import ApplyError, RefusedError, UnreachableError, UsageError
 from kcluster.journal import Journal
+from kcluster.model.endpoints import ports
 from kcluster.model.suggestions import nearest
 from kcluster.operations import verify
 from kcluster.operations.check import CheckSeverity, check
@@ -114,7 +115,7 @@ class _Provision:
 
     def run(self, confirm: Callable[[Plan], None], watch: Watch) -> ProvisionReport:
         """Check the hosts, plan, confirm, and carry the plan out, one stage after the other."""
-        self._check()
+        self._check(self.task.part)
         stage = self._next_stage()
         agreed = self.task.agreed or self._agreed(stage.plan)
         if self.task.agreed:
@@ -129,7 +130,7 @@ class _Provision:
                 left = counted(len(stage.plan.later), "stage")
                 return replace(report, left=f"{left} left; run provision again to go on, or set the inventory back")
             stage = self._next_stage()
-            agreed.refuse_moved(self._agreed(stage.plan))
+            agreed.refuse_moved(self._agreed(stage.plan), self.phases.outcome)
             report = report.then(stage.carry_out())
         raise AssertionError
 
@@ -148,27 +149,28 @@ class _Provision:
     def _agreed(self, plan: Plan) -> AgreedPlan:
         return AgreedPlan.of(plan, self.task.cluster)
 
-    def _check(self) -> None:
-        """Preflight; an error stops the run before anything is changed."""
-        with self.phases.phase("check", f"check {counted(len(self.task.part.every_host), 'host')}"):
-            checked = check(self.task.part, self.hosts, lambda _: None)
-        for answer in checked.answers:
+    def _check(self, part: Cluster, *, of_stage: bool = False) -> None:
+        """Preflight; an error stops the run before anything is changed, or before a stage that has other ports."""
+        with self.phases.phase("check", f"check {counted(len(part.every_host), 'host')}"):
+            checked = check(part, self.hosts, lambda _: None)
+        for answer in checked.answers if not of_stage else ():
             if answer.severity is CheckSeverity.WARNING:
                 self.phases.say(f"warning: {answer.host}: {answer.found} [{answer.id}]")
         if not checked.ok:
-            raise _refused(checked, self.task.inventory)
+            raise _refused(checked, self.task.inventory, self.phases.outcome)
 
     def _next_stage(self) -> _StageRun:
         """What is done next, as it follows from what runs now."""
         with self.phases.phase("plan", "plan"):
             cluster, plan = whole(self.task.cluster, self.hosts, self.task.kafka, self.task.limit)
         if plan.refused:
-            before = self.phases.changed
             raise RefusedError(
-                f"{plan.refused[0].what}; {'the stages before this one are done' if before else 'nothing was changed'}",
+                f"{plan.refused[0].what}; {self.phases.outcome}",
                 details="\n".join(refusal.what for refusal in plan.refused[1:]),
                 resolution=plan.refused[0].resolution,
             )
+        if _ports(cluster) - _ports(self.task.cluster):
+            self._check(cluster, of_stage=True)
         stage = _StageRun(self, cluster, plan)
         # Before anything is written: a broker that restarts by accident would start with what the others could not.
         refuse_unsafe(stage.gates, [cluster.find(restart.node) for restart in plan.restarts])
@@ -253,12 +255,17 @@ class _StageRun:
         return [f"{step.node} on {step.host} in {step.seconds:.1f} s: {step.reason}" for step in report.steps]
 
 
-def _refused(checked: PreflightResult, inventory: Path) -> RefusedError | UnreachableError:
+def _ports(cluster: Cluster) -> set[tuple[str, int]]:
+    """Every port of a cluster with its host."""
+    return {(node.host.name, port) for node in cluster.every_node for port in ports(node)}
+
+
+def _refused(checked: PreflightResult, inventory: Path, outcome: str) -> RefusedError | UnreachableError:
     errors = [answer for answer in checked.answers if answer.severity is CheckSeverity.ERROR]
     kind = UnreachableError if checked.unreachable else RefusedError
     one = len(errors) == 1
     return kind(
-        f"{counted(len(errors), 'check')} failed, nothing was changed",
+        f"{counted(len(errors), 'check')} failed, {outcome}",
         details="\n".join(f"{answer.host}: {answer.found} [{answer.id}]" for answer in errors),
         resolution=errors[0].fix if one and errors[0].fix else f"kcluster check -i {inventory}  (lists the remedies)",
     )

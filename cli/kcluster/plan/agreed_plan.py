@@ -59,21 +59,24 @@ class AgreedPlan:
                 f"--out {file}: {problem.strerror}", resolution="name a file in a folder of yours"
             ) from problem
 
-    def refuse_moved(self, now: AgreedPlan) -> None:
-        """RefusedError unless each step of now was agreed to; a step that is not needed any more was done meanwhile."""
+    def refuse_moved(self, now: AgreedPlan, outcome: str = "nothing was changed") -> None:
+        """RefusedError unless each step of now was agreed to; a step that is not needed any more was done meanwhile.
+
+        `outcome` says what was changed before.
+        """
         if self.cluster != now.cluster:
             raise RefusedError(
                 f"the plan is for {self.cluster}, the inventory describes {now.cluster}", resolution=_AGAIN
             )
         if self.inventory != now.inventory:
             raise RefusedError(
-                f"the inventory of {self.cluster} has changed since the plan was made; nothing was changed",
+                f"the inventory of {self.cluster} has changed since the plan was made; {outcome}",
                 details="\n".join(self._moved(now)),
                 resolution=_AGAIN,
             )
         if moved := list(self._moved(now)):
             raise RefusedError(
-                f"hosts of {self.cluster} have changed since the plan was made; nothing was changed",
+                f"hosts of {self.cluster} have changed since the plan was made; {outcome}",
                 details="\n".join(moved),
                 resolution=_AGAIN,
             )

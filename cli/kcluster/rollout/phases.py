@@ -25,8 +25,12 @@ class Phases:
         self._title = "the start"
 
     @property
-    def changed(self) -> bool:
-        """Whether a phase has begun that changes something."""
+    def outcome(self) -> str:
+        """What has been changed when something is refused: all before it, if a phase has begun that changes things."""
+        return "the stages before this one are done" if self._changed else "nothing was changed"
+
+    @property
+    def _changed(self) -> bool:
         return bool({self._current, *self.seconds} - {*_READ_ONLY})
 
     @contextmanager
@@ -36,7 +40,7 @@ class Phases:
             yield
         except KeyboardInterrupt:
             left = "changes so far stay and started nodes run on; run it again to finish"
-            self.say(f"interrupted in: {self._title}; {left if self.changed else 'nothing was changed'}")
+            self.say(f"interrupted in: {self._title}; {left if self._changed else self.outcome}")
             raise
 
     @contextmanager
