@@ -92,6 +92,10 @@ def roll(
     except KeyboardInterrupt:
         progress(f"interrupted; {run.state}; systemd finishes the restart that has begun; run it again to continue")
         raise
+    except KclusterError as problem:
+        if run.state not in problem.details:
+            problem.details = "\n".join(filter(None, (problem.details, run.state)))
+        raise
     return RollReport(gates.cluster.name, tuple(run.done), round(time.monotonic() - began, 2), run.together)
 
 
@@ -148,7 +152,9 @@ def _restart(run: _Roll) -> None:
     except KclusterError as problem:
         run.failed = True
         _note(run, nodes, "failed")
-        raise _failed(run, problem) from problem
+        raise ApplyError(
+            problem.message, details=problem.details, resolution=problem.resolution, lists=problem.lists
+        ) from problem
     seconds, waited = round(time.monotonic() - opened, 2), round(opened - began, 2)
     run.turn, run.missing, run.together = [], [], max(run.together, len(nodes))
     _note(run, nodes, "ok", seconds=seconds)
@@ -288,13 +294,3 @@ def _named(reasons: Sequence[Reason], nodes: Sequence[Node]) -> list[Node]:
     by_name = {node.name: node for node in nodes}
     about = [next((word for word in why.text.split() if word in by_name), "") for why in reasons]
     return [by_name[name] for name in dict.fromkeys(about) if name]
-
-
-def _failed(run: _Roll, problem: KclusterError) -> ApplyError:
-    """The error that ends a roll: the other nodes serve on, and stay as they are."""
-    return ApplyError(
-        problem.message,
-        details="\n".join(part for part in (problem.details, run.state) if part),
-        resolution=problem.resolution,
-        lists=problem.lists,
-    )

@@ -163,6 +163,13 @@ def test_a_lost_lock_ends_the_roll_before_the_next_stop():
     assert hosts.orders == []
 
 
+def test_whatever_ends_a_roll_says_what_was_restarted_by_then():
+    """Also a host that cannot be reached when its lock is asked, while another node comes back."""
+    with pytest.raises(LockedError) as ended:
+        rolled(OpenGates(), Hosts(), {"broker-1": "", "broker-3": ""}, LosingLock(2))
+    assert ended.value.details == "restarted: broker-1; not touched: broker-3"
+
+
 def test_the_lock_is_asked_after_the_gate_which_may_stay_closed_for_long():
     asked = []
 
