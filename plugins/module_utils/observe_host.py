@@ -67,6 +67,7 @@ def observe_node(node: dict[str, Any], unit: dict[str, Any]) -> dict[str, Any]:
     """One node: its process, its files, its data directories."""
     return {
         **observe_process(node, unit),
+        "link": link(node["link"]),
         "files": present({path: observed_file(path) for path in node["files"]}),
         "directories": present({path: directory(path) for path in node["directories"]}),
     }

@@ -26,6 +26,9 @@ from ansible_collections.kcluster.kafka.plugins.module_utils.files import listed
 MARKER = ".complete"
 """Written last: a release without it is not there. It holds the SHA-512 the release arrived with."""
 
+CURRENT = "current"
+"""The link to the release that was installed last; each unit has its own, of what it starts."""
+
 CHUNK = 1 << 16  # tarfile copies what it has read ahead: larger is slower
 
 SILENCE = 60
@@ -41,9 +44,8 @@ def installed(install_dir: str, name: str) -> str:
         return ""
 
 
-def current(install_dir: str) -> str:
-    """The name of the release that `current` points to."""
-    link = os.path.join(install_dir, "current")
+def pointed(link: str) -> str:
+    """The name of the release that a link points to, such as `current`."""
     if os.path.islink(link):
         return os.path.basename(os.readlink(link).rstrip("/"))
     if os.path.exists(link):
@@ -51,13 +53,13 @@ def current(install_dir: str) -> str:
     return ""
 
 
-def point(install_dir: str, name: str) -> None:
-    """Let `current` point to a release, from one moment to the next; what runs keeps what it was started with."""
-    fresh = os.path.join(install_dir, ".current.new")
+def point(link: str, name: str) -> None:
+    """Let a link point to a release, from one moment to the next; what runs keeps what it was started with."""
+    fresh = os.path.join(os.path.dirname(link), f".{os.path.basename(link)}.new")
     if os.path.islink(fresh):
         os.unlink(fresh)
     os.symlink(name, fresh)
-    os.replace(fresh, os.path.join(install_dir, "current"))
+    os.replace(fresh, link)
 
 
 def leftovers(install_dir: str) -> list[str]:
@@ -207,7 +209,7 @@ def receive(question: dict[str, Any]) -> None:
                 IncomingStream(sys.stdin.buffer, size).drain()
             else:
                 install(sys.stdin.buffer, install_dir, name, question["sha512"], size)
-            point(install_dir, name)
+            point(os.path.join(install_dir, CURRENT), name)
         answer: dict[str, Any] = {"installed": True}
     except HostRefusedError as problem:
         answer = {"installed": False, "msg": str(problem)}

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Dict
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.kcluster.kafka.plugins.module_utils import release
 from ansible_collections.kcluster.kafka.plugins.module_utils.disk_identity import formatted, refusal
 from ansible_collections.kcluster.kafka.plugins.module_utils.errors import HostRefusedError
 from ansible_collections.kcluster.kafka.plugins.module_utils.files import drift, make_directory, read, write
@@ -108,6 +109,7 @@ class NodeHost:
             raise HostRefusedError("; ".join(refusals))
         stopped = [node for node in self.nodes if not self.units.running(node["unit"])]
         self.make_directories()
+        self.link([node for node in self.nodes if node not in stopped])
         written = self.write_files()
         self.format([node for node in self.nodes if node["format"]])
         self.make_known(written)
@@ -124,6 +126,17 @@ class NodeHost:
         for wanted in once(self.nodes, "directories"):
             if self.note(wanted, "directory"):
                 self.do(make_directory, wanted)
+
+    def link(self, running: list[Node]) -> None:
+        """Let each unit start the wanted release; one that runs what it runs now, until its turn to be restarted."""
+        for node in self.nodes:
+            install_dir, name = os.path.split(node["release_dir"])
+            before = kept_release(node) if node in running else ""
+            if before and release.installed(install_dir, before):
+                name = before
+            if release.pointed(node["link"]) != name:
+                self.changes.append(f"let {node['link']} be {name}")
+                self.do(release.point, node["link"], name)
 
     def write_files(self) -> list[str]:
         """Write the files that differ; returns their paths."""
@@ -204,9 +217,14 @@ def kept(node: Node) -> dict[str, Any]:
     texts = {file["path"]: read(os.path.join(folder, os.path.basename(file["path"]))) for file in node["files"]}
     watched = {file["path"]: file["text"] for file in node["files"] if file["kept"]}
     return {
-        "release": (read(os.path.join(folder, "release")) or "").strip(),
+        "release": kept_release(node),
         "files": {path: texts[path] for path, text in watched.items() if texts[path] != text},
     }
+
+
+def kept_release(node: Node) -> str:
+    """The release that the running process was started from; nothing where that was not kept."""
+    return os.path.basename((read(os.path.join(RUN, node["unit"], "release")) or "").strip())
 
 
 def main() -> None:

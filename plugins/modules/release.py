@@ -53,6 +53,7 @@ moved_bytes:
   returned: always
 """
 
+import os  # noqa: E402
 import sys  # noqa: E402
 from typing import Any  # noqa: E402
 
@@ -86,12 +87,13 @@ def main() -> None:
 
 def ensure(install_dir: str, name: str, check_mode: bool) -> dict[str, Any]:
     """What is installed; `current` is changed when only that is missing."""
-    known, before = release.installed(install_dir, name), release.current(install_dir)
+    link = os.path.join(install_dir, release.CURRENT)
+    known, before = release.installed(install_dir, name), release.pointed(link)
     left = release.leftovers(install_dir)
     if known and not check_mode and (left or before != name):
         with release.locked(install_dir):
             release.clear(install_dir)
-            release.point(install_dir, name)
+            release.point(link, name)
     return {
         "changed": not known or before != name or bool(left),
         "missing": not known,
@@ -108,7 +110,7 @@ def changes(install_dir: str, name: str, known: str, before: str, left: list[str
     if not known:
         parts.append(change(install_dir, "", name))
     if before != name:
-        parts.append(change(install_dir + "/current", before, name))
+        parts.append(change(f"{install_dir}/{release.CURRENT}", before, name))
     return parts + [change(f"{install_dir}/{folder}", "left behind", "") for folder in left]
 
 

@@ -31,6 +31,7 @@ OTHER_PORT = TRIO_KRAFT.replace(
     "    kafka_controller_heap", "    kafka_controller_port: 9193\n    kafka_controller_heap"
 )
 OTHER_VOTERS = TRIO_KRAFT.replace(", h2: {kafka_controller_id: 3002}, h3: {kafka_controller_id: 3003}", "")
+STARTED = "cat /run/kafka/release /run/zookeeper/release; cd /opt/kafka; readlink current-kafka current-zookeeper"
 WIPE_SERVER = "systemctl stop zookeeper; rm -rf /var/lib/zookeeper/*"
 WIPE_CONTROLLER = "systemctl stop kafka-controller; rm -rf /var/lib/kafka-controller/*"
 
@@ -85,6 +86,23 @@ def test_controllers_move_to_another_port_and_back_and_keep_the_metadata(running
     for host in ("h1", "h2"):
         trio.lab.ssh(host, WIPE_CONTROLLER)
     refused(trio, "2 of 3 controllers have no data (controller-3001 on h1, controller-3002 on h2)")
+
+
+def test_another_release_is_started_at_a_nodes_turn_and_never_by_accident(running: NewFleet) -> None:
+    trio = running(3, TRIO_ZK)
+    with under_load(trio, trio.bootstrap, "releases") as load:
+        trio.write(TRIO_ZK.replace("  children:", "    kafka_version: 3.9.1\n  children:", 1))
+        killed_in_the_roll(trio, "nodes start kafka_2.13-3.9.1 in place of kafka_2.13-3.9.2")
+        assert len({trio.lab.ssh(host, "readlink /opt/kafka/current") for host in ("h1", "h2", "h3")}) == 1
+        trio.lab.ssh("h3", "systemctl restart kafka")
+        assert trio.lab.ssh("h3", "cat /run/kafka/release").strip() == "kafka_2.13-3.9.2"
+        trio.write(TRIO_ZK)
+        wait_until(lambda: trio.run("health", "-i", str(trio.inventory), check=False).returncode == 0, 60, "it is well")
+        walked_back = provision(trio)
+    load.assert_served()
+    assert walked_back["left"] == ""
+    assert plan(trio)["nothing"]
+    assert {trio.lab.ssh(host, STARTED) for host in ("h1", "h2", "h3")} == {"kafka_2.13-3.9.2\n" * 4}
 
 
 def the_first_stage_opens_a_listener_beside(trio: Fleet) -> None:

@@ -45,7 +45,8 @@ def next_restart(gates: Gates, hosts: Collection[str], restarted: Collection[str
     if not left:
         return {"changed": False, "node": "", "host": "", "unit": "", "left": names}
     node = next_node(left, gates.dead, gates.leader)
-    return {"changed": False, **_named(node), "host": node.host.name, "left": names}
+    named = {**_named(node), "host": node.host.name, "activation": diagnosis.activation(node)}
+    return {"changed": False, **named, "left": names}
 
 
 def before_stop(gates: Gates, node: Node, hosts: Connections, progress: Progress) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kcluster import render
 from kcluster.ansible_api import whose
-from kcluster.config.file_paths import OWN, UNITS, data_dirs
+from kcluster.config.file_paths import OWN, UNITS, data_dirs, paths
 from kcluster.model.cluster import Cluster, Part
 from kcluster.model.node import Kind, Node
 from kcluster.model.observed import ObservedFile, ObservedHost, ObservedNode, ObservedUnit
@@ -57,6 +57,7 @@ class NodeRequest:
             "user": places.user,
             "group": places.group,
             "release_dir": f"{places.install_dir}/{self.part.release.directory}",
+            "link": paths(node, log4j2=False).release,
             "config_file": next(file.path for file in self.files if file.role is Role.CONFIG),
             "log_dir": places.log_dir,
             "data_dirs": list(data_dirs(node)),

@@ -39,6 +39,8 @@ class Paths:
     environment: str
     logging: str
     unit: str
+    release: str
+    """The link to the release that the unit starts; `current` beside it is what was installed last."""
     script: str
     """The script that units run to start a Kafka node; shared by the nodes of a host."""
 
@@ -51,6 +53,7 @@ def paths(node: Node, *, log4j2: bool) -> Paths:
         environment=f"{folder}/{unit}.env",
         logging=f"{folder}/{unit}-{_logging(node, log4j2=log4j2)}",
         unit=f"/etc/systemd/system/{unit}.service",
+        release=f"{node.places.install_dir}/current-{unit}",
         script=f"{node.places.install_dir}/start-node.sh",
     )
 

@@ -68,7 +68,8 @@ def host_query(part: Part, host: Host) -> dict[str, Any]:
 
 def _asked(part: Part, node: Node) -> dict[str, Any]:
     files = [planned.path for planned in render.planned(part, node)]
-    return {**process_query(node, files), "directories": list(file_paths.data_dirs(node))}
+    where = {"link": file_paths.paths(node, log4j2=False).release, "directories": list(file_paths.data_dirs(node))}
+    return {**process_query(node, files), **where}
 
 
 def process_query(node: Node, files: Sequence[str]) -> dict[str, Any]:
@@ -121,6 +122,7 @@ def observed_node(facts: Mapping[str, Any]) -> ObservedNode:
         files={path: ObservedFile(**file) for path, file in facts.get("files", {}).items()},
         started_with=facts["started_with"],
         started_release=facts["started_release"],
+        link=facts.get("link", ""),
         recovery=Recovery(**facts["recovery"]) if facts["recovery"] else None,
         directories={path: ObservedDirectory(**found) for path, found in facts.get("directories", {}).items()},
     )

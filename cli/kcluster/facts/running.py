@@ -78,7 +78,8 @@ def _newer(running: Running, nodes: Iterable[Node], seen: Mapping[str, ObservedN
         processes[node.name] = _process(found, last_port(started.get(node.name, node), running.cluster))
     waiting = {name for name, state in processes.items() if state is ProcessState.STARTING}
     recoveries = {name: node.recovery for name, node in seen.items() if name in waiting and node.recovery}
-    return running.observed(processes, started, recoveries, settings)
+    releases = {name: seen[name].started_release for name in started if seen[name].started_release}
+    return running.observed(processes, started, recoveries, settings, releases)
 
 
 def _read(node: ObservedNode, path: str) -> str | None:

@@ -70,6 +70,8 @@ class ObservedNode:
     """The text of each file when the running process started, by path; nothing when it does not run."""
     started_release: str = ""
     """The release directory the running process started from: "kafka_2.13-3.9.2"."""
+    link: str = ""
+    """The release directory that its unit starts; nothing where there is no link."""
     recovery: Recovery | None = None
     """How far its process has come; None while there is none, or when it listens at the port of the inventory."""
     directories: Mapping[str, ObservedDirectory] = field(default_factory=dict)
@@ -105,6 +107,6 @@ class ObservedHost:
     releases: tuple[str, ...] = ()
     """The release directories that are complete."""
     current: str = ""
-    """The release directory that `current` points to."""
+    """The release directory that was installed last."""
     nodes: Mapping[str, ObservedNode] = field(default_factory=dict)
     """By the node's name."""

@@ -14,6 +14,7 @@ from kcluster.model.node import Node
 from kcluster.model.quorum import Quorum
 
 N = TypeVar("N", bound=Node)
+T = TypeVar("T")
 
 
 class ProcessState(StrEnum):
@@ -60,6 +61,9 @@ class Running:
     settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The properties each process was started with, and those on the host of a node that only has data; by name."""
 
+    releases: Mapping[str, str] = field(default_factory=dict)
+    """The release each process was started from, "kafka_2.13-3.9.2", by name."""
+
     def process(self, node: Node) -> ProcessState:
         """What was observed of a node's process."""
         return self.processes.get(node.name, ProcessState.UNKNOWN)
@@ -86,8 +90,12 @@ class Running:
         started: Mapping[str, Node],
         recoveries: Mapping[str, Recovery] = {},
         settings: Mapping[str, Mapping[str, str]] = {},
+        releases: Mapping[str, str] = {},
     ) -> Running:
-        """The same with newer observations: processes, nodes as these were started, those that recover, properties."""
+        """The same with newer observations: processes, nodes as these were started, and what else belongs to each."""
+
+        def newer(before: Mapping[str, T], now: Mapping[str, T]) -> Mapping[str, T]:
+            return {**{name: found for name, found in before.items() if name not in processes}, **now}
 
         def newest(node: N) -> N:
             found = started.get(node.name)
@@ -99,8 +107,10 @@ class Running:
         else:
             metadata = replace(metadata, controllers=tuple(map(newest, metadata.controllers)))
         cluster = replace(self.cluster, metadata=metadata, brokers=tuple(map(newest, self.cluster.brokers)))
-        others = {name: found for name, found in self.recoveries.items() if name not in processes}
-        same = {name: found for name, found in self.settings.items() if name not in processes}
         return Running(
-            cluster, {**self.processes, **processes}, {**others, **recoveries}, settings={**same, **settings}
+            cluster,
+            {**self.processes, **processes},
+            newer(self.recoveries, recoveries),
+            newer(self.settings, settings),
+            newer(self.releases, releases),
         )

@@ -48,6 +48,7 @@ def _node(pair: Pair) -> ObservedNode:
         files={file.path: ObservedFile(file.text, wanted_file(pair.node, file)) for file in files},
         started_with={file.path: file.text for file in files},
         started_release=pair.part.release.directory,
+        link=pair.part.release.directory,
         directories={path: _directory(pair, found) for path, found in pair.directories},
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from posixpath import basename
 
 from kcluster import render
-from kcluster.config.file_paths import OWN
+from kcluster.config.file_paths import OWN, paths
 from kcluster.model.cluster import Cluster
 from kcluster.model.ensemble import Ensemble
 from kcluster.model.node import Node
@@ -24,6 +25,7 @@ def changes(pairs: Sequence[Pair]) -> Iterator[Change]:
     shared: set[str] = set()
     for pair in pairs:
         yield from _directories(pair)
+        yield from _link(pair)
         yield from (change for change in _files(pair) if change.what not in shared)
         shared |= {file.path for file in pair.files}
         yield from _format(pair)
@@ -95,6 +97,15 @@ def _differences(pair: Pair, file: render.RenderedFile, found: ObservedFile) -> 
     if found.text != file.text:
         same = file_diff.secrets(file.role, found.text) == file_diff.secrets(file.role, file.text)
         yield "" if same else "a secret changes"
+
+
+def _link(pair: Pair) -> Iterator[Change]:
+    """A unit that has a process gets another release with its restart."""
+    before, running = pair.observed.link, pair.observed.started_release if pair.running else ""
+    after = running if running in pair.host.releases else pair.part.release.directory
+    if before != after:
+        what = f"{basename(paths(pair.node, log4j2=False).release)} -> {after}"
+        yield Change(pair.host.name, _made(before), what, pair.node.name, before and f"was {before}")
 
 
 def _format(pair: Pair) -> Iterator[Change]:

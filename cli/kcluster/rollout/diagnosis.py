@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kcluster.config import log_files
-from kcluster.config.file_paths import UNITS
+from kcluster.config.file_paths import UNITS, paths
 from kcluster.errors import ApplyError, KclusterError
 from kcluster.model.broker import Broker
 from kcluster.model.ensemble import Server
@@ -219,7 +220,15 @@ def _marks(nodes: Sequence[Node]) -> str:
 def systemctl_script(verb: str, node: Node) -> str:
     """The script that starts, stops or restarts a unit; earlier failures are reset, or systemd might refuse a start."""
     unit = unit_of(node)
-    return f"systemctl reset-failed {unit} 2>/dev/null\n{_BEGIN}{_marks([node])}exec systemctl {verb} {unit}\n"
+    before = activation(node) if verb == "restart" else ""
+    return f"systemctl reset-failed {unit} 2>/dev/null\n{_BEGIN}{_marks([node])}{before}exec systemctl {verb} {unit}\n"
+
+
+def activation(node: Node) -> str:
+    """The script that lets a unit start the release that was installed last, at the node's turn and not before."""
+    folder, link = posixpath.split(paths(node, log4j2=False).release)
+    flip = f"cp -dT --remove-destination current .{link}.new && mv -fT .{link}.new {link}"
+    return f"(cd {shlex.quote(folder)} && {flip}) || exit\n"
 
 
 def diagnosis_script(mark: StartMark) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kcluster.config import properties
 from kcluster.model.cluster import Cluster
 from kcluster.model.running import ProcessState, Running
-from kcluster.stages import controllers, ensemble, listeners
+from kcluster.stages import controllers, ensemble, listeners, release
 from kcluster.stages.stage_change import StageChange
 
 __all__ = ["Stage", "after", "stages"]
@@ -16,7 +16,7 @@ __all__ = ["Stage", "after", "stages"]
 Transition = Callable[[Running, Cluster], StageChange]
 """The next step of one kind of change; it looks at what runs and remembers nothing, so that any run goes on."""
 
-_TRANSITIONS: tuple[Transition, ...] = (ensemble.step, controllers.step, listeners.step)
+_TRANSITIONS: tuple[Transition, ...] = (release.step, ensemble.step, controllers.step, listeners.step)
 _MOST = 100
 
 
@@ -50,5 +50,6 @@ def after(stage: Cluster) -> Running:
     return Running(
         stage,
         dict.fromkeys((node.name for node in nodes), ProcessState.LISTENING),
+        releases=dict.fromkeys((node.name for node in nodes), stage.release.directory),
         settings={node.name: {each.key: each.value for each in properties.settings(stage, node)} for node in nodes},
     )

@@ -82,6 +82,7 @@ def node_seen(cluster: Cluster, node: Node) -> ObservedNode:
             file.path: file.text for file in files if file.role not in (render.Role.MYID, render.Role.SCRIPT)
         },
         started_release=cluster.release.directory,
+        link=cluster.release.directory,
         directories={path: directory(cluster, node) for path in data_dirs(node)},
     )
 

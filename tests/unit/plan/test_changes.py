@@ -9,6 +9,7 @@ import pytest
 from kcluster.config.file_paths import paths
 from kcluster.model.cluster import Cluster
 from kcluster.model.observed import ObservedFile, ObservedUnit
+from kcluster.model.release import Release
 from kcluster.plan import Action, Start
 from tests.unit.plan.observed_hosts import (
     BROKERS,
@@ -63,6 +64,19 @@ def test_hosts_that_change_alike_are_shown_once() -> None:
 def test_a_file_that_nodes_of_a_host_share_is_named_once() -> None:
     scripts = [change for change in plan(OLD, bare(OLD)).changes if change.what == "/opt/kafka/start-node.sh"]
     assert [change.host for change in scripts] == ["h1", "h2", "h3"]
+
+
+def test_a_running_node_keeps_the_link_to_its_release_until_its_restart() -> None:
+    new = replace(OLD, release=Release("3.9.1"))
+    assert not [change for change in plan(new, running(OLD)).changes if change.what.startswith("current-")]
+
+    stopped = altered(running(OLD), "h2", "broker-2", unit=ObservedUnit("inactive", enabled=True))
+    links = [(c.node, c.what, c.note) for c in plan(new, stopped).changes if c.what.startswith("current-")]
+    assert links == [("broker-2", "current-kafka -> kafka_2.13-3.9.1", "was kafka_2.13-3.9.2")]
+
+    missing = altered(running(OLD), "h2", "zookeeper-2", link="")
+    links = [(c.node, c.what) for c in plan(OLD, missing).changes]
+    assert links == [("zookeeper-2", "current-zookeeper -> kafka_2.13-3.9.2")]
 
 
 def test_only_kraft_storage_is_formatted_and_only_where_it_is_not() -> None:

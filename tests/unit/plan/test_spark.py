@@ -52,6 +52,7 @@ def _runs(engine: SparkCluster, node: SparkDaemon) -> ObservedNode:
         },
         started_with={file.path: file.text for file in files},
         started_release=RELEASE,
+        link=RELEASE,
         directories={
             path: ObservedDirectory("spark:spark 0750", "/", "ext4", 10**10, 10**11, empty=False)
             for path in data_dirs(node)
@@ -89,6 +90,7 @@ def test_a_bare_host_gets_an_account_a_release_and_everything_else_of_its_own() 
         (Action.PUSH, "release spark-4.1.3"),
         (Action.CREATE, "current -> spark-4.1.3"),
         (Action.CREATE, "directory /var/lib/spark"),
+        (Action.CREATE, "current-spark-worker -> spark-4.1.3"),
         (Action.CREATE, "/etc/spark/spark-worker.properties"),
         (Action.CREATE, "/etc/spark/spark-worker-log4j2.properties"),
         (Action.CREATE, "/etc/spark/spark-worker.env"),

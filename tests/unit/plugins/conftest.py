@@ -48,6 +48,7 @@ def node(tmp_path: Path, own: dict[str, str]) -> Callable[..., dict[str, Any]]:
     """A broker as the module is told of it, with one data directory and one file: `node(id=2)`."""
     file = {"path": str(tmp_path / "etc/server.properties"), "text": "a=1\n", "mode": "0640", "kept": True}
     data = str(tmp_path / "data")
+    (tmp_path / "opt").mkdir()
     told = {
         "name": "broker-1",
         "kind": "broker",
@@ -58,6 +59,8 @@ def node(tmp_path: Path, own: dict[str, str]) -> Callable[..., dict[str, Any]]:
         "group": own["group"],
         "cluster_id": "",
         "format": False,
+        "release_dir": str(tmp_path / "opt/kafka_2.13-3.9.2"),
+        "link": str(tmp_path / "opt/current-kafka"),
         "data_dirs": [data],
         "directories": [{**own, "path": data, "mode": "0750"}],
         "files": [{**own, **file}],

@@ -39,6 +39,7 @@ def node(files: list[Path], directories: list[Path]) -> dict[str, Any]:
         "unit": "kcluster-test-of-no-such-unit",
         "files": [str(path) for path in files],
         "directories": [str(path) for path in directories],
+        "link": "/opt/kafka/current-kafka",
         "port": 9092,
         "log": "/no/such.log",
     }

@@ -88,7 +88,7 @@ def test_the_same_release_gives_the_same_bytes(tar: Path, tmp_path: Path) -> Non
 def test_a_release_is_taken_in_with_its_files_and_marked(release: ModuleType, install_dir: Path, tar: Path) -> None:
     assert receive(install_dir, tar.read_bytes()) == {"installed": True}
     assert release.installed(str(install_dir), NAME) == archive.sha512(tar)
-    assert release.current(str(install_dir)) == NAME
+    assert release.pointed(str(install_dir / "current")) == NAME
     assert {name: (install_dir / "current" / name).read_text() for name in FILES} == FILES
     assert os.access(install_dir / NAME / "bin/kafka-server-start.sh", os.X_OK)
     assert not os.access(install_dir / NAME / "libs/kafka.jar", os.X_OK)

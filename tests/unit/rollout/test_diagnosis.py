@@ -45,6 +45,24 @@ def test_a_restart_resets_earlier_failures_and_marks_where_the_start_begins():
     assert "/var/log/kafka/server.log" in diagnosis.systemctl_script("restart", BROKERS[0])
 
 
+def test_only_a_restart_lets_a_unit_start_the_release_that_was_installed_last(tmp_path):
+    for release in ("kafka_2.13-3.9.1", "kafka_2.13-3.9.2"):
+        (tmp_path / release).mkdir()
+    (tmp_path / "current").symlink_to("kafka_2.13-3.9.2")
+    (tmp_path / "current-kafka").symlink_to("kafka_2.13-3.9.1")
+    (tmp_path / ".current-kafka.new").symlink_to("left by a power cut")
+    broker = replace(BROKERS[0], places=replace(BROKERS[0].places, install_dir=str(tmp_path)))
+    assert "current" not in diagnosis.systemctl_script("start", broker)
+    assert diagnosis.activation(broker) in diagnosis.systemctl_script("restart", broker)
+
+    subprocess.run(["sh", "-c", diagnosis.activation(broker)], check=True)
+    assert (tmp_path / "current-kafka").readlink() == (tmp_path / "current").readlink()
+    (tmp_path / "current").unlink()
+    failed = subprocess.run(["sh", "-c", f"{diagnosis.activation(broker)}echo restarted"], capture_output=True)
+    assert (failed.returncode, failed.stdout) == (1, b"")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["current-kafka", "kafka_2.13-3.9.1", "kafka_2.13-3.9.2"]
+
+
 def test_a_port_in_use_is_named_with_its_process():
     sockets = 'LISTEN 0 5 0.0.0.0:9092 0.0.0.0:* users:(("python3",pid=77,fd=3))\n'
     hosts = Hosts({("h1", "kafka"): DEAD}, log=f"{ADDRESS}\nlast words\n", sockets=sockets)

@@ -12,6 +12,7 @@ from kcluster.model.host import Host
 from kcluster.model.listener import Listener
 from kcluster.model.node import Layer
 from kcluster.model.quorum import Quorum
+from kcluster.model.release import Release
 from tests.unit.plan.observed_hosts import NEW, OLD
 
 HOSTS = tuple(Host(f"h{number}", f"10.0.0.{number}") for number in range(1, 6))
@@ -105,6 +106,11 @@ WAYS = {
             "brokers talk over INTERNAL (SASL_PLAINTEXT, SCRAM-SHA-512)",
             "",
         ],
+    ),
+    "release": (
+        PLAIN,
+        replace(PLAIN, release=Release("3.9.1")),
+        ["nodes start kafka_2.13-3.9.1 in place of kafka_2.13-3.9.2"],
     ),
     "grow": (
         servers(1),
