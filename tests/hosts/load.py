@@ -12,27 +12,33 @@ from itertools import pairwise
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
-PER_SECOND = 200
 
-
-def produce(bootstrap: str, topic: str) -> None:
+def produce(bootstrap: str, topic: str, per_second: str, *settings: str) -> None:
     """Send numbers with acks=all until stdin ends; say how many, which were acknowledged, and how steadily."""
     acknowledged: list[int] = []
     times = [time.monotonic()]
+    of_partition: dict[int, list[float]] = {}
 
     def delivered(error: KafkaError | None, message: Message) -> None:
         if error is None:
             acknowledged.append(int(message.value() or b""))
             times.append(time.monotonic())
+            of_partition.setdefault(int(message.partition() or 0), times[:1]).append(times[-1])
 
-    producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 0, "log_level": 0})
+    given = dict(setting.split("=") for setting in settings)
+    steady = {"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 0, "log_level": 0}
+    producer = Producer({**steady, **given})
     number, due = 0, time.monotonic()
     while not select.select([sys.stdin], [], [], 0)[0]:
         producer.produce(topic, str(number), key=str(number), on_delivery=delivered)
-        number, due = number + 1, due + 1 / PER_SECOND
+        number, due = number + 1, due + 1 / int(per_second)
         producer.poll(max(0.0, due - time.monotonic()))
     producer.flush(60)
-    print(json.dumps({"sent": number, "acknowledged": acknowledged, "gap": longest_gap(times, time.monotonic())}))
+    end = time.monotonic()
+    slowest = max((longest_gap(each, end) for each in of_partition.values()), default=0.0)
+    print(
+        json.dumps({"sent": number, "acknowledged": acknowledged, "gap": longest_gap(times, end), "slowest": slowest})
+    )
 
 
 def longest_gap(times: Sequence[float], end: float) -> float:

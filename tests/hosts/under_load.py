@@ -31,6 +31,8 @@ class Load:
     """Acknowledged, and not there any more."""
     gap: float = 0.0
     """The longest time in seconds without an acknowledgement, the time after the last one included."""
+    slowest: float = 0.0
+    """The same of the partition that waited longest."""
 
     @property
     def acknowledged(self) -> int:
@@ -46,16 +48,27 @@ class Load:
 
 
 @contextmanager
-def under_load(fleet: Fleet, bootstrap: str, topic: str) -> Iterator[Load]:
-    """Write 200 records a second into a new topic while the block runs, then read all of them back."""
-    fleet.run("topic", "create", topic, "-p", "6", "-r", "3", "-c", "min.insync.replicas=2", "-b", bootstrap)
+def under_load(
+    fleet: Fleet, bootstrap: str, topic: str, *settings: str, per_second: int = 200, partitions: int = 6
+) -> Iterator[Load]:
+    """Write so many records a second into a new topic while the block runs, then read all of them back.
+
+    The producer has librdkafka's own defaults, but for `settings`: `"socket.timeout.ms=6000"`.
+    """
+    fleet.run(
+        "topic", "create", topic, "-p", str(partitions), "-r", "3", "-c", "min.insync.replicas=2", "-b", bootstrap
+    )
     told = Load(bootstrap)
     with child(
-        _program(fleet, "produce", bootstrap, topic), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        _program(fleet, "produce", bootstrap, topic, str(per_second), *settings),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as program:
         yield told
         said = json.loads(program.communicate(timeout=90)[0])
-    told.sent, told.numbers, told.gap = said["sent"], frozenset(said["acknowledged"]), said["gap"]
+    told.sent, told.numbers = said["sent"], frozenset(said["acknowledged"])
+    told.gap, told.slowest = said["gap"], said["slowest"]
     told.lost = tuple(sorted(told.numbers - read_back(fleet, told.bootstrap, topic)))
 
 

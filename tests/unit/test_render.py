@@ -64,7 +64,10 @@ def test_places_move_every_file_and_every_path_in_them() -> None:
     files = by_role(render.files(replace(OLD, brokers=(moved,)), moved))
     unit = files[Role.UNIT].text
     assert files[Role.CONFIG].path == "/c/server.properties"
-    assert "ExecStart=/i/start-node.sh kafka /i/current-kafka/bin/kafka-server-start.sh \\\n  /c/server.properties " in unit
+    assert (
+        "ExecStart=/i/start-node.sh kafka /i/current-kafka/bin/kafka-server-start.sh \\\n  /c/server.properties "
+        in unit
+    )
     assert "User=u\nGroup=g\n" in unit
     assert "EnvironmentFile=/c/kafka.env\n" in unit
     assert files[Role.SCRIPT].path == "/i/start-node.sh"

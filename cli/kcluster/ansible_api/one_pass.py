@@ -11,11 +11,11 @@ from kcluster.model.cluster import Cluster
 from kcluster.model.running import ProcessState, Running
 from kcluster.plan import file_diff
 from kcluster.render import Role
-from kcluster.stages import stages
+from kcluster.stages import logins, stages
 
 
 def refuse_stages(cluster: Cluster, nodes: Iterable[NodeRequest], kept: Mapping[str, Any]) -> None:
-    """RefusedError where a change takes several stages, as far as the processes of one host tell.
+    """RefusedError where a change takes several stages, or cannot be made, as far as the processes of one host tell.
 
     `kept` has what these were started with where it is not what is wanted, as the module answers.
     """
@@ -32,3 +32,5 @@ def refuse_stages(cluster: Cluster, nodes: Iterable[NodeRequest], kept: Mapping[
             details="\n".join(f"{number}. {title}" for number, title in enumerate(titles, 1)),
             resolution="kcluster provision -i INVENTORY, which verifies each stage before the next",
         )
+    for refusal in logins.refusals(running, cluster):
+        raise RefusedError(f"{refusal.what}; nothing was changed on this host", resolution=refusal.resolution)

@@ -82,12 +82,7 @@ class Started:
 
 def step(running: Running, wanted: Cluster) -> StageChange:
     """The next step of the listeners between brokers."""
-    goals = {broker.name: _wanted(wanted, broker) for broker in wanted.brokers}
-    live = {
-        broker.name: Started.of(broker, running.settings[broker.name])
-        for broker in wanted.brokers
-        if running.runs(broker) and broker.name in running.settings
-    }
+    live, goals = live_brokers(running, wanted), wanted_brokers(wanted)
     target = _of_all({goal.speech for goal in goals.values()})
     spoken = {started.speech for started in live.values()}
     if target is None or spoken <= {target}:
@@ -189,8 +184,21 @@ class _Edit:
                 yield _key(name, _ENABLED), ",".join(dict.fromkeys([*enabled, *needed]))
 
 
-def _wanted(cluster: Cluster, broker: Broker) -> Started:
-    return Started(broker, {each.key: each.value for each in properties.settings(cluster, broker)})
+def live_brokers(running: Running, wanted: Cluster) -> dict[str, Started]:
+    """The brokers that have a process, as it was started, by name."""
+    return {
+        broker.name: Started.of(broker, running.settings[broker.name])
+        for broker in wanted.brokers
+        if running.runs(broker) and broker.name in running.settings
+    }
+
+
+def wanted_brokers(cluster: Cluster) -> dict[str, Started]:
+    """The brokers as they shall be started, by name."""
+    return {
+        broker.name: Started(broker, {each.key: each.value for each in properties.settings(cluster, broker)})
+        for broker in cluster.brokers
+    }
 
 
 def _of_others(cluster: Cluster) -> frozenset[int]:

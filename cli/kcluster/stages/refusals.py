@@ -1,4 +1,4 @@
-"""What no stage can make safe in the metadata quorum: other voters, empty majorities. Pure."""
+"""What no stage can make safe: brokers that lose each other, other voters, empty majorities. Pure."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from kcluster.model.quorum import Quorum
 from kcluster.model.reason import Reason
 from kcluster.model.running import Running
 from kcluster.plan.steps import Refusal
+from kcluster.stages import logins
 from kcluster.stages.controllers import voters_of
 
 
@@ -37,6 +38,8 @@ def refusals(
             )
             for name, host in alive.items()
         )
+    if apart := tuple(logins.refusals(running, stage)):
+        return apart
     voters = list(_other_voters(running, wanted))
     empty = [node for node in stage.metadata.nodes if node.name in blank]
     if voters or not empty or not any(node.name in running.settings for node in stage.metadata.nodes):

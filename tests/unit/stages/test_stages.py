@@ -13,7 +13,7 @@ from kcluster.facts.started import endpoints
 from kcluster.model.cluster import Cluster
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.running import Running
-from kcluster.stages import after, stages
+from kcluster.stages import after, logins, stages
 from kcluster.stages.controllers import voters_of
 from kcluster.stages.ensemble import members_of
 from kcluster.stages.listeners import Started
@@ -34,6 +34,7 @@ def test_any_mixture_of_two_neighbours_works(before: Cluster, wanted: Cluster) -
     found = [before, *(stage.cluster for stage in stages(as_it_runs(before), wanted))]
     for one, two in pairwise(found):
         refuse_broken(one, two)
+        assert list(logins.refusals(as_it_runs(one), two)) == []
 
 
 @pytest.mark.parametrize(("before", "wanted"), BOTH_WAYS)

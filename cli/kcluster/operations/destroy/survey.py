@@ -36,7 +36,12 @@ _KAFKA_REPLICA = (
 """All that is in the directory of a replica, so that one of somebody else, such as 2026-11-18, is not taken for one."""
 _ZOOKEEPER_DATA = (r"myid", r"version-2", r"initialize", r"zookeeper_server\.pid", _FRESH)
 _ZOOKEEPER_STORE = (r"(log|snapshot)\.[0-9a-f]+([.-].*)?", r"(accepted|current|updating)Epoch(\.tmp)?")
-_RELEASES = (r"\.?(kafka_|spark-)\d[\w.-]*", r"current(-[a-z-]+)?|\.current(-[a-z-]+)?\.new", r"(start-node|before-start)\.sh", _FRESH)
+_RELEASES = (
+    r"\.?(kafka_|spark-)\d[\w.-]*",
+    r"current(-[a-z-]+)?|\.current(-[a-z-]+)?\.new",
+    r"(start-node|before-start)\.sh",
+    _FRESH,
+)
 """The script of the units had another name once."""
 _UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _WORK = (r"jobs", r"scratch")
