@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from kcluster.config.jaas import Jaas
 from kcluster.errors import UsageError
 from kcluster.model.client import Client
 
@@ -46,8 +47,6 @@ _UNUSED = (
 
 _FILES = ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location")
 
-_OPTION = r"""([\w.-]+)\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s;"']+)"""
-_JAAS = re.compile(rf"\s*([\w.$]+)\s+(?:required|requisite|sufficient|optional)((?:\s+{_OPTION})*)\s*;\s*", re.S)
 _SUPPORTED_MODULES = ("PlainLoginModule", "ScramLoginModule")
 
 _LINE = re.compile(r"((?:\\.|[^\\\s=:])*)\s*[=:]?\s*(.*)", re.S)
@@ -144,28 +143,24 @@ def _unescaped(text: str) -> str:
 
 def _credentials(jaas: str, origin: str) -> dict[str, str]:
     """User and password from a JAAS line; UsageError does not show the line, as it contains the password."""
-    found = _JAAS.fullmatch(jaas)
-    if not found:
+    found = Jaas.of(jaas)
+    if found is None:
         raise UsageError(
             f"{origin}: sasl.jaas.config cannot be read",
             resolution="write it on one line: org.apache.kafka.common.security.plain.PlainLoginModule required "
             'username="..." password="..."; with \\" and \\\\ for " and \\ inside',
         )
-    if found[1].rpartition(".")[2] not in _SUPPORTED_MODULES:
+    if (module := found.module.rpartition(".")[2]) not in _SUPPORTED_MODULES:
         raise UsageError(
-            f"{origin}: sasl.jaas.config with {found[1].rpartition('.')[2]} is not supported",
+            f"{origin}: sasl.jaas.config with {module} is not supported",
             resolution="use PlainLoginModule or ScramLoginModule, or librdkafka's own sasl.* properties",
         )
-    options = {name: _unquoted(value) for name, value in re.findall(_OPTION, found[2], re.S)}
+    options = found.options
     if not options.get("username") or "password" not in options:
         raise UsageError(
             f"{origin}: sasl.jaas.config has no username or password", resolution='add username="..." password="..."'
         )
     return {"sasl.username": options["username"], "sasl.password": options["password"]}
-
-
-def _unquoted(value: str) -> str:
-    return re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.S) if value[0] in "\"'" else value
 
 
 def _keystore(written: Mapping[str, str]) -> dict[str, str]:

@@ -43,21 +43,21 @@ def dependent_limits_ordered(cluster: Cluster) -> Iterator[Finding]:
 
 
 def inter_broker_mechanism_enabled(cluster: Cluster) -> Iterator[Finding]:
-    """The SASL mechanism between brokers is one of the enabled mechanisms."""
+    """The SASL mechanism between brokers is one of those that their listener accepts."""
     key = "sasl.mechanism.inter.broker.protocol"
     reported: set[str] = set()
     for broker in cluster.brokers:
-        mechanism = broker.set_by_hand().get(key, "GSSAPI")
-        accepted = broker.set_by_hand().get("sasl.enabled.mechanisms", "GSSAPI")
+        by_hand = broker.set_by_hand()
+        own = f"listener.name.{broker.internal.name}.sasl.enabled.mechanisms"
+        enabled = own if own in by_hand else "sasl.enabled.mechanisms"
+        mechanism, accepted = by_hand.get(key, "GSSAPI"), by_hand.get(enabled, "GSSAPI")
         uses_sasl = broker.internal.protocol.startswith("SASL")
         if uses_sasl and mechanism not in accepted.replace(" ", "").split(",") and mechanism not in reported:
             reported.add(mechanism)
             yield Finding(
-                f"{key}={mechanism} is not among sasl.enabled.mechanisms={accepted}",
-                f"add {mechanism} to sasl.enabled.mechanisms",
-                location_of(broker, key)
-                or location_of(broker, "sasl.enabled.mechanisms")
-                or Location(broker.host.name),
+                f"{key}={mechanism} is not among {enabled}={accepted}",
+                f"add {mechanism} to {enabled}",
+                location_of(broker, key) or location_of(broker, enabled) or Location(broker.host.name),
             )
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
+from kcluster.config.jaas import Jaas
 from kcluster.model.cluster import Cluster
 from kcluster.model.running import Running
 from kcluster.plan.steps import Refusal
 from kcluster.stages.listeners import Started, live_brokers, wanted_brokers
 
-_OPTION = re.compile(r'([^\s=]+)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _USER = "user_"
 
 
@@ -25,7 +24,8 @@ class _Login:
     @classmethod
     def of(cls, started: Started, listener: str, mechanism: str) -> _Login:
         key = f"listener.name.{listener}.{mechanism.lower()}.sasl.jaas.config"
-        return cls(dict(_OPTION.findall(started.settings.get(key, started.settings.get("sasl.jaas.config", "")))))
+        line = Jaas.of(started.settings.get(key, started.settings.get("sasl.jaas.config", "")))
+        return cls(line.options if line else {})
 
     @property
     def name(self) -> str:
