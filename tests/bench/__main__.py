@@ -12,7 +12,7 @@ from pathlib import Path
 
 Row = tuple[str, float, float, float]
 
-ON_HOSTS = {"bench_provision", "bench_hosts", "bench_roll", "bench_at_once"}
+ON_HOSTS = {"bench_provision", "bench_hosts", "bench_roll", "bench_at_once", "bench_power_cut", "bench_stages"}
 
 
 def main(words: list[str]) -> int:
