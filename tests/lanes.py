@@ -26,7 +26,7 @@ ON_THE_NET = ("tests/integration/test_release.py", "tests/integration/test_wheel
 """What starts no cluster and may have to fetch."""
 
 EACH_FOR_ITSELF = tuple(
-    f"tests/hosts/test_{name}.py" for name in ("faults", "gates", "molecule", "plan", "restart", "shapes")
+    f"tests/hosts/test_{name}.py" for name in ("faults", "gates", "molecule", "plan", "restart", "shapes", "stages")
 )
 """Where each test has hosts of its own."""
 
@@ -53,7 +53,7 @@ SHARED: Mapping[str, str] = {
 """What files share that is dear to make; the first prefix that fits counts."""
 
 MINUTES: Mapping[str, float] = {
-    KILLED: 14.0,
+    KILLED: 11.5,
     SPARK: 9.0,
     LIVE: 7.0,
     "Spark on hosts": 5.5,
@@ -62,6 +62,7 @@ MINUTES: Mapping[str, float] = {
     "tests/hosts/test_staging.py": 4.1,
     "tests/hosts/test_provision.py": 3.4,
     "tests/hosts/test_destroy.py": 3.2,
+    "tests/hosts/test_stages.py::test_the_ensemble_grows_and_shrinks_by_one_server_at_a_time": 3.0,
     "tests/hosts/test_molecule.py::test_a_scenario_holds[spark]": 2.6,
     "tests/hosts/test_release_role.py": 2.5,
 }
