@@ -22,6 +22,9 @@ from spark_jobs.runtime import durable
 ROTATE_AT = 16 << 20
 """Bytes of progress.jsonl after which it is rotated: days of batches."""
 
+PATIENCE = {"java": {"request.timeout.ms": "10000"}, "librdkafka": {"socket.timeout.ms": "4000"}}
+"""A host without power never answers: what it was asked is asked elsewhere after so long."""
+
 
 class JobDir:
     """The job's side of its job directory."""
@@ -31,8 +34,8 @@ class JobDir:
         self._facts: dict[str, Any] = {}
 
     def client_settings(self, language: str) -> dict[str, str]:
-        """The security settings of a client as "java" or "librdkafka" names them; empty without clients.json."""
-        return dict(self._load("clients.json").get(language, {}))
+        """The settings of every client as "java" or "librdkafka" names them; those of security are in clients.json."""
+        return {**PATIENCE[language], **self._load("clients.json").get(language, {})}
 
     def checkpoint_identity(self) -> dict[str, Any]:
         """The owner to write into the checkpoint; empty without kcluster."""

@@ -85,7 +85,7 @@ def run() -> list[tuple[str, float, float, float]]:
     for mode, every in MODES.items():
         with (
             tempfile.TemporaryDirectory() as folder,
-            bare(3, next(iter(every.values()))[0], Path(folder, mode)) as fleet,
+            bare(3, next(iter(every.values()))[0], Path(folder, mode.lower())) as fleet,
         ):
             provision(fleet)
             yardstick = measured(fleet, "bare", partial(restart, fleet))

@@ -35,8 +35,8 @@ def for_kind(cluster: Cluster, kind: Kind) -> tuple[Default, ...]:
         return ZOOKEEPER
     topics = _topics(len(cluster.brokers)) + (_share_groups(len(cluster.brokers)) if _has_share_groups(cluster) else ())
     if kind is Kind.CONTROLLER:
-        return topics
-    return topics + BROKER + (_ZOOKEEPER_MODE if isinstance(cluster.metadata, Ensemble) else ())
+        return topics + _CONTROLLER
+    return topics + BROKER + (_ZOOKEEPER_MODE if isinstance(cluster.metadata, Ensemble) else _KRAFT_BROKER)
 
 
 def _has_share_groups(cluster: Cluster) -> bool:
@@ -44,9 +44,12 @@ def _has_share_groups(cluster: Cluster) -> bool:
 
 
 ZOOKEEPER = (
-    Default("tickTime", "2000", "sessions last 2 to 20 ticks; the brokers ask for 18 s"),
-    Default("initLimit", "10", "ticks for a follower to load the first snapshot; ZooKeeper has no default"),
-    Default("syncLimit", "5", "ticks a follower may lag before it is dropped; ZooKeeper has no default"),
+    Default(
+        "tickTime", "500", "a session lasts 2 ticks or longer, and ends up to one late; ZooKeeper's default is 3000"
+    ),
+    Default("maxSessionTimeout", "40000", "clients may ask for sessions up to 40 s; ZooKeeper's default is 20 ticks"),
+    Default("initLimit", "40", "20 s for a follower to load the first snapshot; ZooKeeper has no default"),
+    Default("syncLimit", "3", "a lost leader is noticed after 1.5 s; raise it where disks stall for longer"),
     Default("autopurge.snapRetainCount", "5", "snapshots to keep for recovery"),
     Default("autopurge.purgeInterval", "1", "purge every hour; ZooKeeper's default is never, and the disk fills up"),
     Default("maxClientCnxns", "100", "connections per client address; Kafka's sample file has 0, no limit"),
@@ -73,9 +76,37 @@ BROKER = (
 )
 
 _ZOOKEEPER_MODE = (
-    Default("zookeeper.session.timeout.ms", "18000", "must be 2 to 20 ticks; ZooKeeper silently limits other values"),
-    Default("zookeeper.connection.timeout.ms", "18000", "as long as a session"),
+    Default(
+        "zookeeper.session.timeout.ms",
+        "4500",
+        "how long writing pauses after a power cut; brokers come back by themselves from longer pauses of their JVM",
+    ),
+    Default("zookeeper.connection.timeout.ms", "18000", "how long a start waits for ZooKeeper"),
     Default("broker.id.generation.enable", "false", "ids come from the inventory"),
+)
+
+
+_QUORUM_FETCH = Default(
+    "controller.quorum.fetch.timeout.ms",
+    "750",
+    "a lost leader is noticed so soon; raise it where disks stall for longer",
+)
+
+_KRAFT_BROKER = (
+    Default(
+        "broker.heartbeat.interval.ms",
+        "250",
+        "with sessions of 5500 ms a JVM may stand still for 5 s; Kafka's default is 2000",
+    ),
+    _QUORUM_FETCH,
+)
+
+_CONTROLLER = (
+    Default("broker.session.timeout.ms", "5500", "how long writing pauses after a power cut; Kafka's default is 9000"),
+    _QUORUM_FETCH,
+    Default(
+        "controller.quorum.election.timeout.ms", "500", "an election is tried again so soon; Kafka's default is 1000"
+    ),
 )
 
 

@@ -81,23 +81,26 @@ def no_unsafe_settings(cluster: Cluster) -> Iterator[Finding]:
 
 
 def session_timeout_within_limits(cluster: Cluster) -> Iterator[Finding]:
-    """The session timeout is 2 to 20 ticks; ZooKeeper silently uses its limit for any other."""
+    """The session timeout is at least 2 ticks; ZooKeeper silently uses its limit for any other."""
     if not _zookeeper(cluster):
         return
     server = cluster.metadata.nodes[0]
-    key, by_hand = "zookeeper.session.timeout.ms", server.set_by_hand()
-    tick = by_hand.get("tickTime", "2000")
+    key = "zookeeper.session.timeout.ms"
+    standard = {
+        each.key: each.value for kind in (Kind.BROKER, Kind.ZOOKEEPER) for each in defaults.for_kind(cluster, kind)
+    }
+    of_servers = {**standard, **server.set_by_hand()}
+    tick, most = of_servers["tickTime"], of_servers["maxSessionTimeout"]
     if not tick.isdecimal():
         return
-    least = by_hand.get("minSessionTimeout", str(2 * int(tick)))
-    most = by_hand.get("maxSessionTimeout", str(20 * int(tick)))
+    least = of_servers.get("minSessionTimeout", str(2 * int(tick)))
     for value, spot in list(values_set(cluster.brokers, key)) or [
-        ("18000", location_of(server, "tickTime") or Location())
+        (standard[key], location_of(server, "tickTime") or Location())
     ]:
         if all(map(str.isdecimal, (value, least, most))) and not int(least) <= int(value) <= int(most):
             yield warning(
                 f"{key}={value} is outside {least} to {most} ms; ZooKeeper silently uses its limit instead",
-                f"set a value from {least} to {most}, or change tickTime ({tick} ms; sessions last 2 to 20 ticks)",
+                f"set a value from {least} to {most}, or change tickTime or maxSessionTimeout in zookeeper_config",
                 spot,
             )
 

@@ -50,7 +50,8 @@ class Kafka:
             "client.id": "kcluster",
             "log_level": 0,
             "socket.connection.setup.timeout.ms": 3000,
-            "socket.timeout.ms": 15000,
+            # A host without power never answers: what it was sent goes elsewhere after so long (decision 20).
+            "socket.timeout.ms": 4000,
             # 100 ms by default, of which half is waited even before the very first connection.
             "reconnect.backoff.ms": 10,
             "reconnect.backoff.max.ms": 1000,
