@@ -90,6 +90,7 @@ def run() -> list[tuple[str, float, float, float]]:
             provision(fleet)
             yardstick = measured(fleet, "bare", partial(restart, fleet))
             for number, (what, (before, after)) in enumerate(every.items()):
+                waits_for_whoever_is_away(fleet, before, after)
                 load = measured(fleet, f"way-{number}", partial(walk, fleet, before, after))
                 rows.append((f"{mode}, {what}: longest pause (s)", load.gap, yardstick.gap, LIMIT))
     return rows
@@ -117,6 +118,33 @@ def restart(fleet: Fleet) -> None:
 
 def well(fleet: Fleet) -> bool:
     return fleet.run("health", "-i", str(fleet.inventory), check=False).returncode == 0
+
+
+def waits_for_whoever_is_away(fleet: Fleet, before: str, after: str) -> None:
+    """With a broker frozen, with two, and with a follower cut off, the change stops before anything is restarted."""
+    fleet.write(after)
+    began = started(fleet)
+    for frozen in (("h3",), ("h2", "h3")):
+        for host in frozen:
+            fleet.lab.ssh(host, "systemctl kill --signal STOP kafka")
+        stopped(fleet)
+        for host in frozen:
+            fleet.lab.ssh(host, "systemctl kill --signal CONT kafka")
+        wait_until(lambda: well(fleet), 120, "every replica is in sync")
+    assert started(fleet) == began, "something was restarted"
+    fleet.write(before)
+    provision(fleet)
+
+
+def stopped(fleet: Fleet) -> None:
+    done = fleet.run("provision", "-i", str(fleet.inventory), "--yes", "--no-smoke", "--gate-timeout", "3", check=False)
+    print(f"  exit {done.returncode}: {done.stderr.strip().splitlines()[-4:]}", flush=True)
+    assert done.returncode in (4, 6), done.stderr
+
+
+def started(fleet: Fleet) -> list[str]:
+    """When each broker was started."""
+    return [fleet.lab.ssh(host.name, "systemctl show kafka -p ExecMainStartTimestamp") for host in fleet.lab.hosts]
 
 
 def walk(fleet: Fleet, before: str, after: str) -> None:

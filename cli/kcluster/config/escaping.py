@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from kcluster.config import property_tables, setting
 
@@ -28,6 +29,7 @@ def masked(name: str, value: str) -> str:
     return HIDDEN if _NAME.search(name) or property_tables.secret(name) else _OPTION.sub(rf"\g<1>{HIDDEN}", value)
 
 
+@lru_cache(4096)  # the same few hundred keys for every node
 def property_key(key: str) -> str:
     """A key of a Java properties file."""
     return re.sub(r"[ :=#!]", lambda found: "\\" + found[0], property_value(key))

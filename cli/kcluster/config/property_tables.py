@@ -87,7 +87,12 @@ def zookeeper_family(name: str) -> bool:
 
 def secret(name: str) -> bool:
     """Whether a property's value must not be shown."""
-    return _SECRET.search(name) is not None or name in _passwords() or name in _VAULTED
+    return name in _VAULTED or _named_secret(name)
+
+
+@cache
+def _named_secret(name: str) -> bool:
+    return _SECRET.search(name) is not None or name in _passwords()
 
 
 def keep_secret(names: Iterable[str]) -> None:

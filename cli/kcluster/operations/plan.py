@@ -88,7 +88,7 @@ def whole(cluster: Cluster, hosts: Connections, kafka: Kafka, only: Sequence[str
     refused = [*found.refused, *_of_metadata(cluster, first.cluster, observed[0], hosts)]
     if rest:
         # Topics change when all of it has been verified, and are agreed to now.
-        *later, last = _later(first, rest, observed)
+        *later, last = later_plans(first, rest, observed)
         found = replace(found, topics=(), later=(*later, replace(last, topics=found.topics)))
         refused += [_needs_all(found)] if only else []
     return first.cluster, replace(found, refused=tuple(refused))
@@ -107,7 +107,7 @@ def _of_metadata(
     return refusals(now, wanted, stage, blank, others, alive)
 
 
-def _later(first: Stage, rest: Sequence[Stage], observed: Sequence[Mapping[str, ObservedHost]]) -> Iterator[Plan]:
+def later_plans(first: Stage, rest: Sequence[Stage], observed: Sequence[Mapping[str, ObservedHost]]) -> Iterator[Plan]:
     """The plans of the later stages, each for hosts as the one before it leaves them."""
     done = first
     for stage in rest:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
+from functools import lru_cache
+from types import MappingProxyType
 
 from kcluster.config.escaping import HIDDEN, environment_value, masked, secret
 from kcluster.render import Role
@@ -16,15 +18,16 @@ _VARIABLE = re.compile(r"(?P<before>\s*[#;]?\s*)(?P<key>\w+)=(?P<value>.*)")
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f"}
 
 
+@lru_cache(4096)  # the files of 300 hosts, each of which is asked for several times
 def settings(role: Role, text: str) -> Mapping[str, str]:
     """The settings of a configuration or environment file, as the process reads them."""
     read = _properties if role is Role.CONFIG else _variables
-    return {key: value for comment, key, value in read(text) if not comment}
+    return MappingProxyType({key: value for comment, key, value in read(text) if not comment})
 
 
 def lines(text: str) -> tuple[str, ...]:
     """The lines of any other file without comments and blanks, continued lines joined."""
-    stripped = (line.strip() for line in _JOINT.sub(r"\1", text).splitlines())
+    stripped = (line.strip() for line in _joined(text).splitlines())
     return tuple(line for line in stripped if line and line[0] not in "#;")
 
 
@@ -46,10 +49,15 @@ def difference(role: Role, before: str, after: str) -> str:
 def hidden(role: Role, text: str) -> str:
     """A text with every secret as `********`, also one in a comment."""
     if role is Role.CONFIG:
-        return "\n".join(_hidden_property(line) for line in _JOINT.sub(r"\1", text).splitlines())
+        return "\n".join(_hidden_property(line) for line in _joined(text).splitlines())
     if role is Role.ENVIRONMENT:
         return "\n".join(map(_hidden_variable, text.splitlines()))
     return text
+
+
+def _joined(text: str) -> str:
+    """A text with its continued lines joined."""
+    return _JOINT.sub(r"\1", text) if "\\\n" in text or "\\\r" in text else text
 
 
 def _hidden_property(line: str) -> str:
@@ -68,7 +76,7 @@ def _hidden_variable(line: str) -> str:
 
 
 def _properties(text: str) -> Iterator[tuple[bool, str, str]]:
-    for line in _JOINT.sub(r"\1", text).splitlines():
+    for line in _joined(text).splitlines():
         if found := _PROPERTY.fullmatch(line):
             comment = bool(found["before"].strip())
             yield comment, _unescaped(found["key"]), _unescaped(found["value"].rstrip())
@@ -81,6 +89,8 @@ def _variables(text: str) -> Iterator[tuple[bool, str, str]]:
 
 
 def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
     plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _LETTERS.get(found[2], found[2]), text)
     # Letters beyond 16 bits are written as two halves.
     return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
