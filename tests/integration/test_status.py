@@ -19,9 +19,12 @@ def test_every_node_is_shown_with_its_process_and_its_role(live):
     assert all(node["memory_bytes"] > 10_000_000 and node["uptime_seconds"] >= 0 for node in nodes)
 
 
-def test_a_kraft_cluster_shows_the_leader_of_its_quorum(kraft):
+def test_a_kraft_cluster_shows_the_leader_of_its_quorum_and_the_levels_of_its_features(kraft):
     done = kraft.run("status", "-n", kraft.name, "-o", "json")
-    nodes = json.loads(done.stdout)["nodes"]
+    status = json.loads(done.stdout)
+    assert status["release"] == "3.9.2"
+    assert status["features"]["metadata.version"] == 21
+    nodes = status["nodes"]
     assert Counter(node["role"] for node in nodes if node["kind"] == "controller") == {"leader": 1, "follower": 2}
     assert {node["role"] for node in nodes if node["kind"] == "broker"} == {""}
 

@@ -13,6 +13,7 @@ from kcluster.clients.wire import responses
 from kcluster.clients.wire.encoding import NO_TAGS, ByteReader, compact_array, compact_string, string
 from kcluster.clients.wire.responses import (
     ClusterMetadata,
+    Features,
     FetchedPartition,
     NodeIdentity,
     PartitionState,
@@ -26,6 +27,7 @@ from kcluster.errors import RefusedError, UnreachableError
 
 __all__ = [
     "ClusterMetadata",
+    "Features",
     "FetchedPartition",
     "NodeIdentity",
     "PartitionState",
@@ -36,6 +38,7 @@ __all__ = [
     "Voter",
     "api_versions",
     "cluster_id",
+    "features",
     "fetch",
     "identity",
     "log_dirs",
@@ -76,6 +79,13 @@ WITHIN = 4.0
 def api_versions(host: str, port: int, config: Mapping[str, str] | None = None, *, dial: Dial = direct) -> Versions:
     """The requests a server knows; of any broker or controller, whatever its release."""
     return _ask(host, port, API_VERSIONS, 0, b"", responses.versions, config, dial=dial)
+
+
+def features(host: str, port: int, config: Mapping[str, str] | None = None, *, dial: Dial = direct) -> Features:
+    """The levels of features; of a broker or a controller, before any login."""
+    # Version 4, for the one before leaves out features whose lowest level is 0.
+    body = compact_string("kcluster") + compact_string("1") + NO_TAGS
+    return _ask(host, port, API_VERSIONS, 4, body, responses.features, config, dial=dial)
 
 
 def cluster_id(

@@ -92,8 +92,10 @@ class ByteReader:
         """Items with a compact number; null is empty."""
         return [item() for _ in range(self.uvarint() - 1)]
 
+    def tags(self) -> dict[int, bytes]:
+        """The tagged fields by their numbers."""
+        return {self.uvarint(): self.take(self.uvarint()) for _ in range(self.uvarint())}
+
     def skip_tags(self) -> None:
         """Pass over the tagged fields, which newer servers may add."""
-        for _ in range(self.uvarint()):
-            self.uvarint()
-            self.take(self.uvarint())
+        self.tags()

@@ -26,6 +26,16 @@ class Versions:
 
 
 @dataclass(frozen=True)
+class Features:
+    """The levels of a KRaft cluster's features, "metadata.version" and the like; none with ZooKeeper."""
+
+    finalized: Mapping[str, int]
+    """What the cluster uses now."""
+    supported: Mapping[str, tuple[int, int]]
+    """The lowest and the highest level that the server can."""
+
+
+@dataclass(frozen=True)
 class NodeIdentity:
     """What a broker says about its cluster."""
 
@@ -122,6 +132,25 @@ def versions(answer: ByteReader) -> Versions:
     """The table of requests."""
     _refuse(answer.int16(), "its versions")
     return Versions(dict(answer.array(lambda: (answer.int16(), (answer.int16(), answer.int16())))))
+
+
+def features(answer: ByteReader) -> Features:
+    """The tagged fields behind the table of requests: 0 what is supported, 2 what is finalized."""
+    _refuse(answer.int16(), "its features")
+    answer.compact_array(lambda: (answer.take(6), answer.tags()))  # the table of requests
+    answer.int32()  # throttle time
+    fields = answer.tags()
+    supported, finalized = (_levels(ByteReader(fields[tag])) if tag in fields else {} for tag in (0, 2))
+    return Features({name: highest for name, (highest, _) in finalized.items()}, supported)
+
+
+def _levels(field: ByteReader) -> dict[str, tuple[int, int]]:
+    def level() -> tuple[str, tuple[int, int]]:
+        found = field.compact_string(), (field.int16(), field.int16())
+        field.skip_tags()
+        return found
+
+    return dict(field.compact_array(level))
 
 
 def cluster_id(answer: ByteReader) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcluster import local
 from kcluster.clients import ports, processes
+from kcluster.facts import features
 from kcluster.facts.node_roles import roles
 from kcluster.local import readiness
 from kcluster.local.cluster_record import ClusterRecord
@@ -32,7 +33,15 @@ def status(name: str) -> ClusterStatus:
     role_of = roles(cluster, listening)
     nodes = tuple(_node(record, node, role_of.get(node.name)) for node in cluster.nodes)
     remedy = node_state.remedy({node.state for node in nodes}, _REMEDIES, f"-n {name}")
-    return ClusterStatus(cluster.name, cluster.release.version, cluster.bootstrap, str(record.root), nodes, remedy)
+    return ClusterStatus(
+        cluster.name,
+        cluster.release.version,
+        cluster.bootstrap,
+        str(record.root),
+        nodes,
+        remedy,
+        features=features.finalized(cluster) if listening else {},
+    )
 
 
 def _line(record: ClusterRecord) -> ClusterLine:

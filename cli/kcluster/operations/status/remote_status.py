@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kcluster.errors import KclusterError
-from kcluster.facts import spark_masters
+from kcluster.facts import features, spark_masters
 from kcluster.facts.node_roles import roles
 from kcluster.model.cluster import Cluster, Part
 from kcluster.model.endpoints import address_of
@@ -59,14 +60,16 @@ def over(hosts: Connections, cluster: Cluster, spelled: str) -> ClusterStatus:
     from kcluster.facts.running import asked
 
     reach = Reach(hosts)
-    seen, _, role_of = asked(cluster, hosts, reach, lambda where: _roles(where, reach))
-    return of(cluster, seen, role_of, spelled)
+    seen, _, (role_of, levels) = asked(cluster, hosts, reach, lambda where: _roles_and_features(where, reach))
+    return replace(of(cluster, seen, role_of, spelled), features=levels)
 
 
-def _roles(cluster: Cluster, reach: Reach) -> dict[str, str]:
-    with ThreadPoolExecutor(1) as pool:
+def _roles_and_features(cluster: Cluster, reach: Reach) -> tuple[dict[str, str], Mapping[str, int]]:
+    with ThreadPoolExecutor() as pool:
         spark = pool.submit(spark_masters.roles, cluster.engine) if cluster.engine else None
-        return {**roles(cluster, cluster.nodes, reach.connect), **(spark.result() if spark else {})}
+        levels = pool.submit(features.finalized, cluster, reach.connect)
+        found = {**roles(cluster, cluster.nodes, reach.connect), **(spark.result() if spark else {})}
+        return found, levels.result()
 
 
 def of(cluster: Cluster, seen: Seen, role_of: Mapping[str, str], spelled: str) -> ClusterStatus:

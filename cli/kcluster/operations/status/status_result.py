@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from kcluster.errors import ExitCode
@@ -75,6 +75,8 @@ class ClusterStatus(Result):
     problems: tuple[StatusProblem, ...] = ()
     spark: str = ""
     """The version of Spark; empty without Spark."""
+    features: Mapping[str, int] = field(default_factory=dict)
+    """The finalized level of each feature; empty with ZooKeeper."""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -92,6 +94,8 @@ class ClusterStatus(Result):
             yield from (f"  {line}" for line in problem.details.splitlines())
         remedies = dict.fromkeys(problem.resolution for problem in self.problems)
         yield from (f"  try: {remedy}" for remedy in remedies if remedy)
+        if self.features:
+            yield f"features: {', '.join(f'{name} {level}' for name, level in sorted(self.features.items()))}"
         running = sum(node.state == "running" for node in self.nodes)
         every = running == len(self.nodes)
         what = f"Kafka {self.release}{f' and Spark {self.spark}' if self.spark else ''}"

@@ -43,6 +43,21 @@ def test_the_versions_of_a_server_are_a_table():
     assert asked[0][4:8] == struct.pack(">hh", 18, 0)
 
 
+def test_the_features_of_a_server_are_those_it_can_and_those_that_are_final():
+    def level(name, first, second):
+        return compact_string(name) + struct.pack(">hh", first, second) + b"\x00"
+
+    supported = compact_array(level("kraft.version", 0, 1), level("metadata.version", 1, 25))
+    final = compact_array(level("metadata.version", 21, 21))
+    fields = b"".join(bytes([tag, len(field)]) + field for tag, field in ((0, supported), (1, bytes(8)), (2, final)))
+    requests = compact_array(struct.pack(">hhh", 18, 0, 4) + b"\x00")
+    with server(struct.pack(">h", 0) + requests + struct.pack(">i", 0) + b"\x03" + fields) as (port, asked):
+        features = wire.features("127.0.0.1", port)
+    assert features.finalized == {"metadata.version": 21}
+    assert features.supported == {"kraft.version": (0, 1), "metadata.version": (1, 25)}
+    assert asked[0][4:8] == struct.pack(">hh", 18, 4)
+
+
 def test_the_quorum_has_its_leader_and_voters():
     voter = struct.pack(">iqqq", 3000, 120, 1, 1_700_000_000_000) + b"\x00"
     silent = struct.pack(">iqqq", 3001, 80, -1, -1) + b"\x00"
