@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from kcluster.inventory import values, variable_findings
-from kcluster.inventory.levels import Data, HostLevels, Level, Tree
-from kcluster.inventory.schema import GROUPS, PREFIXES, VARIABLES
+from kcluster.inventory import variable_findings, variables
+from kcluster.inventory.levels import Data, HostLevels, Tree
+from kcluster.inventory.schema import GROUPS, VARIABLES
 from kcluster.model.broker import Broker
 from kcluster.model.client import Client
 from kcluster.model.cluster import Cluster
@@ -40,14 +40,12 @@ def cluster_from(data: Data, name: str = "kafka") -> tuple[Cluster | None, list[
 
 
 class Builder:
-    """Reads the variables of all levels, then builds the nodes of all hosts; findings collect in `findings`."""
+    """Has the variables of all levels read, then builds the nodes of all hosts; findings collect in `findings`."""
 
     def __init__(self, tree: Tree, name: str) -> None:
         self.tree = tree
         self.name = name
-        self.findings: list[Finding] = []
-        for level in tree.levels:
-            self._read_level(level)
+        self.findings = variables.read(tree)
 
     def cluster(self) -> Cluster | None:
         """The cluster; None when there are no brokers or no metadata quorum."""
@@ -72,27 +70,6 @@ class Builder:
             engine=self._spark(metadata),
             client=Client(self._cluster_wide("kafka_client_properties", {}), "kafka_client_properties"),
         )
-
-    def _read_level(self, level: Level) -> None:
-        for variable, value in level.written.items():
-            if variable in VARIABLES:
-                self._read_variable(level, variable, value)
-            elif variable.startswith(PREFIXES):
-                self.findings.append(variable_findings.unknown_variable(variable, level))
-
-    def _read_variable(self, level: Level, variable: str, value: Any) -> None:
-        faults: values.Faults = []
-        parsed = values.read(VARIABLES[variable].type, value, faults)
-        if parsed is not None:
-            level.values[variable] = parsed
-        self.findings += [
-            Finding(
-                f"{variable} {level.where}: {fault.message}",
-                fault.resolution,
-                Location(level.subject, variable, fault.key),
-            )
-            for fault in faults
-        ]
 
     def _metadata(self) -> Ensemble | Quorum | None:
         servers = sorted((self._server(member) for member in self.tree.within("zookeeper")), key=_order)
@@ -147,14 +124,8 @@ class Builder:
 
     def _host(self, member: HostLevels) -> Host:
         address = str(member.written("ansible_host") or member.name).strip()
-        if values.template_in(address):
-            self.findings.append(
-                Finding(
-                    f"ansible_host of {member.name} is {address}, a template, which kcluster does not evaluate",
-                    "write the address itself",
-                    Location(member.name, "ansible_host"),
-                )
-            )
+        if template := member.unevaluated("ansible_host"):
+            self.findings.append(variable_findings.unevaluated(template, member.name))
         return Host(member.name, address, member.written("ansible_connection") == "local")
 
     def _id(self, member: HostLevels, variable: str, lowest: int) -> int:
@@ -200,8 +171,8 @@ class Builder:
         )
 
     def _worker(self, member: HostLevels) -> dict[str, Any]:
-        variables = {"work_dir": "spark_work_dir", "cores": "spark_worker_cores", "memory": "spark_worker_memory"}
-        return {**_set_fields(member, variables), **self._daemon(member, "spark_worker")}
+        fields = {"work_dir": "spark_work_dir", "cores": "spark_worker_cores", "memory": "spark_worker_memory"}
+        return {**_set_fields(member, fields), **self._daemon(member, "spark_worker")}
 
     def _daemon(self, member: HostLevels, kind: str) -> dict[str, Any]:
         common = self._common(member, ("spark_config",), ("spark_environment",))
@@ -210,7 +181,7 @@ class Builder:
         return {**common, **_set_fields(member, {"heap": "spark_heap", **ports}), "places": places}
 
     def _server(self, member: HostLevels) -> Server:
-        variables = {
+        fields = {
             "client_port": "zookeeper_client_port",
             "peer_port": "zookeeper_peer_port",
             "election_port": "zookeeper_election_port",
@@ -220,19 +191,19 @@ class Builder:
         return Server(
             id=self._id(member, "zookeeper_id", 1),
             heap=member.value("zookeeper_heap", "512m"),
-            **_set_fields(member, variables),
+            **_set_fields(member, fields),
             **self._common(member, ("zookeeper_config",), ("zookeeper_environment",)),
         )
 
     def _controller(self, member: HostLevels) -> Controller:
-        variables = {
+        fields = {
             "port": "kafka_controller_port",
             "data_dir": "kafka_controller_data_dir",
             "heap": "kafka_controller_heap",
         }
         return Controller(
             id=self._id(member, "kafka_controller_id", 3001),
-            **_set_fields(member, variables),
+            **_set_fields(member, fields),
             **self._common(
                 member,
                 ("kafka_config", "kafka_controller_config"),

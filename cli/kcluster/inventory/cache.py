@@ -13,9 +13,12 @@ from typing import Any
 from kcluster import paths
 from kcluster.clients import ansible
 from kcluster.clients.ansible.run_environment import FOR_PLAYBOOKS
+from kcluster.inventory.schema import PREFIXES
 
 _DYNAMIC = re.compile(rb"^plugin\s*:", re.MULTILINE)
 _SECRET = (b"$ANSIBLE_VAULT", b"!vault")
+_VARYING = re.compile(rb"\b(lookup|query|q|now)\s*\(|\|\s*(random|shuffle)\b")
+"""What a template may ask and get another answer the next time, or a secret."""
 
 
 def export(inventory: Path) -> dict[str, Any]:
@@ -24,7 +27,7 @@ def export(inventory: Path) -> dict[str, Any]:
     place = _place(inventory)
     if key and (cached := _load(place, key)) is not None:
         return cached
-    exported = ansible.export_inventory(inventory)
+    exported = ansible.export_inventory(inventory, (*PREFIXES, "ansible_"))
     if key:
         _store(place, key, exported)
     return exported
@@ -39,11 +42,11 @@ def files(inventory: Path) -> list[Path]:
 
 
 def fingerprint(inventory: Path) -> str:
-    """A hash of everything the export depends on; empty when it must not be cached: a script, a plugin or secrets."""
+    """A hash of everything the export depends on; empty for what must not be cached: scripts, secrets, lookups."""
     digest = hashlib.sha256(f"{inventory.absolute()}\n{_environment()}\n".encode())
     for path in files(inventory):
         content = path.read_bytes()
-        if _dynamic(path, content) or any(mark in content for mark in _SECRET):
+        if _dynamic(path, content) or any(mark in content for mark in _SECRET) or _VARYING.search(content):
             return ""
         digest.update(f"{path.absolute()}\n{len(content)}\n".encode() + content)
     for path in _configurations():

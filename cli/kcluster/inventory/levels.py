@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from kcluster.inventory import templates
+from kcluster.inventory.templates import TemplateResult
 from kcluster.model.finding import written_at
 
 Data = Mapping[str, Any]
-"""What `ansible-inventory --list --export` prints."""
+"""What `ansible-inventory --list --export` prints, with what became of its templates in `_meta`."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,15 @@ class Level:
     """The name of the group or host."""
     written: Mapping[str, Any]
     """The variables as they are written."""
-    values: dict[str, Any] = field(default_factory=dict)
+    values: MutableMapping[str, Any] = field(default_factory=dict)
     """The variables of kcluster among them, parsed; filled in by the builder."""
+    templates: Mapping[str, tuple[TemplateResult, ...]] = field(default_factory=dict)
+    """Where this is the level as one host has it: its variables with templates, whose values are among the others."""
+
+    def with_templates(self, found: Mapping[str, tuple[TemplateResult, ...]]) -> Level:
+        """The level as one host has it; what is parsed of the others counts here too."""
+        own = {name: templates.filled_in(self.written[name], each) for name, each in found.items()}
+        return Level(self.source, self.subject, {**self.written, **own}, ChainMap({}, self.values), found)
 
     @property
     def where(self) -> str:
@@ -47,6 +57,12 @@ class HostLevels:
     def written(self, variable: str, default: Any = None) -> Any:
         """The value of any variable as it is written, from the strongest level that sets it; else the default."""
         return next((level.written[variable] for level in reversed(self.levels) if variable in level.written), default)
+
+    def unevaluated(self, variable: str) -> TemplateResult | None:
+        """The template in a variable that has no value; None where there is none, or the variable is not set."""
+        level = next((level for level in reversed(self.levels) if variable in level.written), None)
+        found = level.templates.get(variable, ()) if level else ()
+        return next((template for template in found if template.problem), None)
 
 
 @dataclass(frozen=True)
@@ -99,8 +115,17 @@ class Tree:
         chain = self._chains.get(direct)
         if chain is None:
             chain = self._chains[direct] = self._chain(direct)
-        level = Level(f"host {host}", host, variables)
-        return HostLevels(host, frozenset(group.subject for group in chain), (*chain, level))
+        own = Level(f"host {host}", host, variables)
+        levels = (*((level.subject, level) for level in chain), ("", own))
+        found = self.data["_meta"].get("templates", {}).get(host, {})
+        return HostLevels(
+            host,
+            frozenset(group.subject for group in chain),
+            tuple(
+                level.with_templates(templates.of_variables(found[name])) if name in found else level
+                for name, level in levels
+            ),
+        )
 
     def _chain(self, direct: frozenset[str]) -> tuple[Level, ...]:
         """The groups a host is in: deeper ones win, then higher priority, then the later name."""

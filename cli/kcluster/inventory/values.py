@@ -14,7 +14,6 @@ from kcluster.model.suggestions import meant
 from kcluster.model.topic import Topic, name_fault
 
 _HEAP = re.compile(r"[1-9]\d*[kmgKMG]")
-_REFERENCE = re.compile(r"\s*\{\{[\s\w.]*\}\}\s*")
 _LISTENER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _LISTENER_KEYS = ("name", "port", "protocol", "host", "advertised_host", "advertised_port")
 _TOPIC_KEYS = ("name", "partitions", "replication_factor", "config")
@@ -37,27 +36,7 @@ Faults = list[ValueFault]
 
 def read(kind: VariableType, value: Any, faults: Faults) -> Any:
     """The parsed value; None where it cannot be parsed, with the reason appended to `faults`."""
-    if template_in(value):
-        template = template_in(_without_secrets("secret" if kind is VariableType.SECRET else "", value))
-        faults.append(
-            ValueFault(
-                f"{template or HIDDEN} is a template, which kcluster does not evaluate",
-                "write the value itself",
-            )
-        )
-        return None
     return _READERS[kind](value, faults)
-
-
-def template_in(value: Any) -> str:
-    """The first Jinja template in a value; empty when there is none."""
-    if isinstance(value, str):
-        return value.strip() if "{{" in value or "{%" in value else ""
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list):
-        return next((found for item in value if (found := template_in(item))), "")
-    return ""
 
 
 def shown(value: Any) -> str:
@@ -71,7 +50,7 @@ def _without_secrets(key: str, value: Any) -> Any:
     """A value with its secrets hidden; nested keys are joined with dots to the name of a property."""
     from kcluster.config.escaping import masked  # lazily: a good inventory is read without the tables of properties
 
-    if value and masked(key, "") == HIDDEN and not (isinstance(value, str) and _REFERENCE.fullmatch(value)):
+    if value and masked(key, "") == HIDDEN:
         return HIDDEN
     if isinstance(value, Mapping):
         return {inner: _without_secrets(f"{key}.{inner}" if key else str(inner), item) for inner, item in value.items()}

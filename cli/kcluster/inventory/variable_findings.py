@@ -8,7 +8,8 @@ from typing import Any
 from kcluster.inventory import values
 from kcluster.inventory.levels import Data, Level, Tree
 from kcluster.inventory.schema import GROUPS, PREFIXES, VARIABLES, VariableType
-from kcluster.model.finding import Finding, Location, some, warning
+from kcluster.inventory.templates import TemplateResult
+from kcluster.model.finding import WHO, Finding, Location, some, warning
 from kcluster.model.suggestions import meant
 from kcluster.results import few
 
@@ -24,6 +25,18 @@ def unknown_variable(variable: str, level: Level) -> Finding:
         f"unknown variable {variable} {level.where}" + (f": did you mean {near}?" if near else ""),
         f"rename it to {near}" if near else "remove it; docs/variables.md lists all variables",
         Location(level.subject, variable),
+    )
+
+
+def unevaluated(template: TemplateResult, host: str, level: Level | None = None) -> Finding:
+    """The finding for a template that has no value on a host."""
+    where = level.where if level else f"of {WHO}"
+    whom = f" for {WHO}" if level and level.subject != host else ""
+    return Finding(
+        f"{template.variable} {where}: {template.shown} has no value{whom}: {template.problem}",
+        template.resolution,
+        Location(level.subject if level else host, template.variable, template.key),
+        who=host,
     )
 
 

@@ -56,14 +56,6 @@ def test_the_password_for_sudo_comes_from_the_inventory_or_from_whoever_asks() -
     assert login("asked", ansible_become_password="written").become_password == "written"
 
 
-def test_templates_that_logins_are_commonly_written_with_are_filled_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STAGING_USER", "stage")
-    found = login(ansible_user="{{ lookup('env', 'STAGING_USER') }}", ansible_private_key_file="{{inventory_dir}}/key")
-    assert (found.user, found.key_file) == ("stage", "/inv/key")
-    with pytest.raises(InventoryError, match="ansible_user of h1 is a template"):
-        login(ansible_user="{{ other }}")
-
-
 @pytest.mark.parametrize(
     ("variables", "message"),
     [

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kcluster.inventory.schema import VariableType
-from kcluster.inventory.values import Faults, ValueFault, read
+from kcluster.inventory.values import Faults, read
 from kcluster.model.topic import Topic
 
 
@@ -76,10 +76,7 @@ def test_a_bad_value_is_told(kind: VariableType, written: Any, told: str) -> Non
             "{'key': {'password': '********'}} is not one",
         ),
         (VariableType.PROPERTIES, "ssl.key.password=hunter2", "******** is not a mapping of properties"),
-        (VariableType.PROPERTIES, {"ssl.key.password": "hunter2{{"}, "******** is a template"),
-        (VariableType.PROPERTIES, {"ssl.key.password": "{{ key_password }}"}, "{{ key_password }} is a template"),
         (VariableType.SECRET, ["hunter2"], "******** is not text"),
-        (VariableType.SECRET, "hunter2{{", "******** is a template"),
     ],
 )
 def test_no_secret_is_told_with_what_is_wrong_about_it(kind: VariableType, written: Any, told: str) -> None:
@@ -87,9 +84,3 @@ def test_no_secret_is_told_with_what_is_wrong_about_it(kind: VariableType, writt
     read(kind, written, faults)
     assert [fault.message[: len(told)] for fault in faults] == [told]
     assert "hunter2" not in str(faults)
-
-
-def test_a_template_is_found_wherever_it_hides() -> None:
-    faults: Faults = []
-    assert read(VariableType.PROPERTIES, {"a": ["b", "{{ c }}"]}, faults) is None
-    assert faults == [ValueFault("{{ c }} is a template, which kcluster does not evaluate", "write the value itself")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,11 @@ STRICT = {
     "LC_ALL": "C.UTF-8",
     "ANSIBLE_NOCOLOR": "true",
 }
+_PROCESS = Path(__file__).with_name("inventory_process.py")
+_NO_FACTS = {"ANSIBLE_CACHE_PLUGIN": "memory"}
+"""Facts of an earlier day, which Ansible may have kept, are not taken for an inventory's own."""
+PATIENCE = 20.0
+"""Seconds for one template: one with a lookup may ask somebody who does not answer."""
 
 
 def program(word: str = "ansible-inventory") -> Path:
@@ -30,14 +36,20 @@ def list_command(inventory: Path) -> list[str]:
     return [str(program()), "-i", str(inventory), "--list", "--export"]
 
 
-def export_inventory(inventory: Path) -> dict[str, Any]:
-    """The data of an inventory; InventoryError when Ansible cannot read it."""
+def export_inventory(inventory: Path, prefixes: Sequence[str]) -> dict[str, Any]:
+    """The data of an inventory, with what its templates give in variables with these prefixes.
+
+    InventoryError when Ansible cannot read it.
+    """
     if not program().is_file():
         raise InventoryError(
             f"{program()} is missing, so no inventory can be read",
             resolution=f"{sys.executable} -m pip install ansible-core",
         )
-    return dict(json.loads(_run(list_command(inventory), str(inventory))))
+    options = list_command(inventory)[1:]
+    # -P: else the modules beside the script could be taken for others
+    command = [sys.executable, "-P", str(_PROCESS), ",".join(prefixes), f"{PATIENCE:g}", *options]
+    return dict(json.loads(_run(command, str(inventory), shown=list_command(inventory))))
 
 
 def decrypt(ciphertext: str) -> str:
@@ -45,17 +57,19 @@ def decrypt(ciphertext: str) -> str:
     return _run([str(program("ansible-vault")), "decrypt", "--output", "-"], "a vaulted value", ciphertext)
 
 
-def _run(command: list[str], subject: str, text: str = "") -> str:
+def _run(command: list[str], subject: str, text: str = "", shown: Sequence[str] = ()) -> str:
+    """What a program of Ansible prints; `shown` is what people may try in its place."""
     import subprocess
 
     done = subprocess.run(
-        command, input=text, capture_output=True, text=True, env={**os.environ, **STRICT}, check=False
+        command, input=text, capture_output=True, text=True, env={**os.environ, **STRICT, **_NO_FACTS}, check=False
     )
     if done.returncode:
         raise InventoryError(
             f"Ansible cannot read {subject}",
             details=_errors(done.stderr),
-            resolution=" ".join([Path(command[0]).name, *command[1:]]) + "  (shows the whole output)",
+            resolution=" ".join([Path((shown or command)[0]).name, *(shown or command)[1:]])
+            + "  (shows the whole output)",
         )
     return done.stdout
 

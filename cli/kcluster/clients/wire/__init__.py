@@ -9,16 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from kcluster.clients.dialing import Dial, direct
-from kcluster.clients.wire import responses
+from kcluster.clients.wire import records, responses
 from kcluster.clients.wire.encoding import NO_TAGS, ByteReader, compact_array, compact_string, string
+from kcluster.clients.wire.records import FetchedPartition, RecordBatch
 from kcluster.clients.wire.responses import (
     ClusterMetadata,
     Features,
-    FetchedPartition,
     NodeIdentity,
     PartitionState,
     QuorumState,
-    RecordBatch,
     Replica,
     Versions,
     Voter,
@@ -165,7 +164,7 @@ def fetch(
     topics = struct.pack(">i", 1) + string(topic) + struct.pack(">i", len(asked)) + b"".join(asked)
     nothing_forgotten, no_rack = struct.pack(">i", 0), string("")
     body = head + topics + nothing_forgotten + no_rack
-    return _ask(host, port, FETCH, 11, body, responses.fetched, config, within)
+    return _ask(host, port, FETCH, 11, body, records.fetched, config, within)
 
 
 def set_cluster_default(

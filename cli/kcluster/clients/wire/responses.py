@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from zlib import crc32
 
 from kcluster.clients.wire.encoding import ByteReader
 from kcluster.errors import RefusedError
-
-_BATCH_HEADER = 61
-"""Bytes of a batch before its records."""
 
 
 @dataclass(frozen=True)
@@ -103,40 +98,21 @@ class Replica:
     directory: str
 
 
-@dataclass(frozen=True)
-class RecordBatch:
-    """One batch of records in the log of a replica."""
-
-    first: int
-    last: int
-    """The offset of its last record."""
-    checksum: int
-    """Of its content, which is the same on every replica."""
-
-
-@dataclass(frozen=True)
-class FetchedPartition:
-    """What one replica of a partition gave."""
-
-    error: int
-    """Kafka's error code, 0 for none."""
-    batches: tuple[RecordBatch, ...]
-
-
-def _refuse(code: int, question: str) -> None:
+def refuse(code: int, question: str) -> None:
+    """RefusedError where the code of an answer is not 0."""
     if code:
         raise RefusedError(f"the server does not answer the question for {question} (Kafka error {code})")
 
 
 def versions(answer: ByteReader) -> Versions:
     """The table of requests."""
-    _refuse(answer.int16(), "its versions")
+    refuse(answer.int16(), "its versions")
     return Versions(dict(answer.array(lambda: (answer.int16(), (answer.int16(), answer.int16())))))
 
 
 def features(answer: ByteReader) -> Features:
     """The tagged fields behind the table of requests: 0 what is supported, 2 what is finalized."""
-    _refuse(answer.int16(), "its features")
+    refuse(answer.int16(), "its features")
     answer.compact_array(lambda: (answer.take(6), answer.tags()))  # the table of requests
     answer.int32()  # throttle time
     fields = answer.tags()
@@ -228,7 +204,7 @@ def altered(answer: ByteReader) -> None:
 def described(answer: ByteReader) -> str:
     """The cluster's id, as a controller says it."""
     answer.int32()  # throttle time
-    _refuse(answer.int16(), "its cluster")
+    refuse(answer.int16(), "its cluster")
     answer.compact_string()  # the error's words
     answer.take(1)  # that the answer is about controllers
     return answer.compact_string()
@@ -236,7 +212,7 @@ def described(answer: ByteReader) -> str:
 
 def quorum(answer: ByteReader) -> QuorumState:
     """The state of the metadata partition."""
-    _refuse(answer.int16(), "its quorum")
+    refuse(answer.int16(), "its quorum")
     return answer.compact_array(lambda: _quorum_topic(answer))[0][0]
 
 
@@ -249,7 +225,7 @@ def _quorum_topic(answer: ByteReader) -> list[QuorumState]:
 
 def _quorum_partition(answer: ByteReader) -> QuorumState:
     answer.int32()  # the partition, which is always 0
-    _refuse(answer.int16(), "its quorum")
+    refuse(answer.int16(), "its quorum")
     state = QuorumState(
         leader=answer.int32(),
         epoch=answer.int32(),
@@ -290,33 +266,3 @@ def _topic_sizes(answer: ByteReader, path: str) -> list[Replica]:
         return Replica(topic, partition, size, lag, path)
 
     return answer.array(replica)
-
-
-def fetched(answer: ByteReader) -> dict[int, FetchedPartition]:
-    """The partitions of the one topic that was asked for."""
-    answer.int32()  # throttle time
-    _refuse(answer.int16(), "records")
-    answer.int32()  # the session, which is none
-    topics = answer.array(lambda: (answer.string(), answer.array(lambda: _fetched_partition(answer))))
-    return {partition: fetched for _, partitions in topics for partition, fetched in partitions}
-
-
-def _fetched_partition(answer: ByteReader) -> tuple[int, FetchedPartition]:
-    partition, error = answer.int32(), answer.int16()
-    answer.take(24)  # high watermark, last stable offset, first offset
-    answer.array(lambda: answer.take(16))  # aborted transactions
-    answer.int32()  # the replica to be preferred
-    return partition, FetchedPartition(error, tuple(_batches(answer.take(max(answer.int32(), 0)))))
-
-
-def _batches(data: bytes) -> Iterator[RecordBatch]:
-    """The batches; an answer may end within one, which is left to the next question."""
-    at = 0
-    while at + _BATCH_HEADER <= len(data):
-        first, length = struct.unpack_from(">qi", data, at)
-        end = at + 12 + length
-        if length < _BATCH_HEADER - 12 or end > len(data):
-            return
-        # The leader's epoch, between bytes 12 and 16, is no part of the content.
-        yield RecordBatch(first, first + struct.unpack_from(">i", data, at + 23)[0], crc32(data[at + 16 : end]))
-        at = end
