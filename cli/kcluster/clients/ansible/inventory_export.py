@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from kcluster.clients import python_packages
 from kcluster.errors import InventoryError
 
 STRICT = {
@@ -35,7 +36,7 @@ def export_inventory(inventory: Path) -> dict[str, Any]:
     if not program().is_file():
         raise InventoryError(
             f"{program()} is missing, so no inventory can be read",
-            resolution=f"{sys.executable} -m pip install ansible-core",
+            resolution=python_packages.install("ansible-core"),
         )
     return dict(json.loads(_run(list_command(inventory), str(inventory))))
 
