@@ -29,7 +29,7 @@ def destroy(
     yes: options.Yes = False,
     output: options.Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Remove a cluster from its hosts; data stays without --delete-data.
+    """Remove a cluster from its hosts; keeps its data.
 
     Shows what would be removed, asks, stops Spark, then the brokers, then the ZooKeeper servers or controllers, and
     removes units, programs, configuration and logs. The next `kcluster provision` continues with the data.

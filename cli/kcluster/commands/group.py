@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kcluster import complete, show
+from kcluster.command_group import CommandGroup
 from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, Output, Yes, confirm
 from kcluster.context import Target
 from kcluster.operations.group import describe as operation
@@ -16,7 +17,11 @@ from kcluster.operations.group import reset
 from kcluster.results import Result
 
 app = typer.Typer(
-    help="List, describe and reset consumer groups.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+    cls=CommandGroup,
+    help="List, describe and reset consumer groups.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
 )
 
 Group = Annotated[str, typer.Argument(metavar="GROUP", autocompletion=complete.groups, help="The group's name.")]

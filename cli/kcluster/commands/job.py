@@ -13,12 +13,14 @@ from typing import Annotated
 import typer
 
 from kcluster import complete, show
+from kcluster.command_group import CommandGroup
 from kcluster.commands.options import Bootstrap, Inventory, Output
 from kcluster.context import Target
 from kcluster.errors import UsageError
 from kcluster.results import Result
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="List, validate, submit, watch, stop and audit PySpark jobs.",
     no_args_is_help=True,
     add_completion=False,

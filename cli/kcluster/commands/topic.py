@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from kcluster import complete, show
+from kcluster.command_group import CommandGroup
 from kcluster.commands.options import (
     Bootstrap,
     ClientConfig,
@@ -26,6 +27,7 @@ from kcluster.context import Target
 from kcluster.results import Result, counted
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="List, describe, create, alter, delete, plan and apply topics.",
     no_args_is_help=True,
     add_completion=False,
