@@ -17,7 +17,7 @@ CHANGING = [command for command in every_command() if command not in READING]
     [
         ("consume", "missing TOPIC: use kcluster consume [OPTIONS] TOPIC", "kcluster consume --help"),
         ("produce t --acks 2", "--acks 2: use 0, 1 or all", "kcluster produce --help"),
-        ("topic list -o x", "--output x: use table, json or yaml", "kcluster topic list --help"),
+        ("topic list -o x", "--output x: use table, wide, json or yaml", "kcluster topic list --help"),
         ("completion tcsh", "SHELL tcsh: use bash, zsh or fish", "kcluster completion --help"),
         ("topic create t -p x", "--partitions x: use a whole number of at least 1", "kcluster topic create --help"),
         ("topic create t -p 0", "--partitions 0: use a whole number of at least 1", "kcluster topic create --help"),

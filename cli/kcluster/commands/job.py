@@ -165,7 +165,7 @@ def logs(
     """Show the last lines of a job's log, with the full errors of Spark."""
     from kcluster.operations.job import logs as operation
 
-    if follow and output is not show.OutputFormat.TABLE:
+    if follow and not output.for_people:
         raise UsageError("--follow works only with --output table", resolution="remove --follow or --output")
     if follow and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # lines reach a pipe as soon as they are written

@@ -23,7 +23,8 @@ def _named(inventory: Path | None) -> Path | None:
 
 
 Output = Annotated[
-    show.OutputFormat, typer.Option("--output", "-o", callback=_remember, help="The form of the result on stdout.")
+    show.OutputFormat,
+    typer.Option("--output", "-o", callback=_remember, help="The form of the result on stdout; wide: all columns."),
 ]
 
 Inventory = Annotated[
