@@ -117,6 +117,9 @@ def test_a_topic_is_made_again_while_the_old_one_is_still_going(live):
 
 def test_a_deletion_names_topic_records_cluster_and_address_before_the_question(live):
     live.run("topic", "create", "newt", "-p", "2", "-n", live.name)
+    assert "error: --yes does not confirm that data is deleted\n  try: add --confirm newt\n" in refused(
+        live, 2, "topic", "delete", "newt", "--yes"
+    )
     told = refused(live, 2, "topic", "delete", "newt")
     address = live.bootstrap.split(",")[0]
     assert f"deletes topic newt (2 partitions, 0 records) on {live.name}, {address}\n" in told

@@ -52,7 +52,7 @@ def destroy(
     def confirm_removal(remains: Remains) -> None:
         show.result(remains, show.OutputFormat.TABLE, out=sys.stderr)
         if delete_data:
-            options.confirm_by_name(f"This deletes all data of {name} and cannot be undone.", name, confirmed)
+            options.confirm_by_name(f"This deletes all data of {name} and cannot be undone.", name, confirmed, yes=yes)
         else:
             options.confirm(f"Remove {name} from its hosts? Its data stays.", yes=yes)
 

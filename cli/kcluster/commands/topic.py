@@ -20,6 +20,7 @@ from kcluster.commands.options import (
     Name,
     Output,
     Yes,
+    YesWithoutName,
     confirm,
     confirm_by_name,
 )
@@ -178,6 +179,7 @@ def delete_(
         list[str], typer.Argument(metavar="TOPIC...", autocompletion=complete.topics, help="The topics' names.")
     ],
     confirmed: Confirm = None,
+    yes: YesWithoutName = False,
     inventory: Inventory = None,
     name: Name = None,
     bootstrap: Bootstrap = None,
@@ -194,7 +196,7 @@ def delete_(
     losses = delete.losses(target.kafka, topics)
     for topic, loss in losses.items():
         show.progress(f"deletes topic {topic} ({loss}) on {target.endpoint}")
-    confirm_by_name("This cannot be undone.", ",".join(losses), confirmed)
+    confirm_by_name("This cannot be undone.", ",".join(losses), confirmed, yes=yes)
     return delete.delete(target.kafka, list(losses))
 
 
@@ -235,7 +237,9 @@ def apply_(
     _preview(planned)
     if planned.deletions:
         deleted = counted(len(planned.deletions), "topic")
-        confirm_by_name(f"Deletes {deleted} with all records on {target.endpoint}.", target.cluster.name, confirmed)
+        confirm_by_name(
+            f"Deletes {deleted} with all records on {target.endpoint}.", target.cluster.name, confirmed, yes=yes
+        )
     else:
         confirm("Make these changes?", yes=yes)
     return apply.carry_out(target.kafka, planned, show.progress)
