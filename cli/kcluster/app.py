@@ -50,7 +50,7 @@ SECTIONS = {
         "topic": "List, describe, create, alter, delete, plan and apply topics.",
         "produce": "Write lines or JSON records to a topic.",
         "consume": "Read records from a topic.",
-        "group": "List, describe and reset consumer groups.",
+        "group": "List, describe, reset and delete consumer groups.",
     },
     "Jobs": {
         "job": "List, validate, submit, watch, stop and audit PySpark jobs.",

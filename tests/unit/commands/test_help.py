@@ -9,6 +9,8 @@ from kcluster.errors import ExitCode
 from tests.commands import every_command
 
 GROUPS = ["topic", "group", "broker", "release", "job", "history"]
+ALIASES = [(f"{group} ls", f"{group} list") for group in GROUPS[:5]]
+ALIASES += [(f"{group} rm", f"{group} delete") for group in GROUPS[:2]]
 
 
 @pytest.fixture(autouse=True)
@@ -43,9 +45,7 @@ def test_h_is_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert shown(f"{command} -h", capsys) == shown(f"{command} --help", capsys)
 
 
-@pytest.mark.parametrize(
-    ("alias", "command"), [*((f"{group} ls", f"{group} list") for group in GROUPS[:5]), ("topic rm", "topic delete")]
-)
+@pytest.mark.parametrize(("alias", "command"), ALIASES)
 def test_an_alias_is_the_command_and_hidden(alias: str, command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert shown(f"{alias} --help", capsys).replace(alias, command) == shown(f"{command} --help", capsys)
     group, word = alias.split()
