@@ -31,9 +31,9 @@ CHANGING = [command for command in every_command() if command not in READING]
         ("smoke --message 3", "unknown option --message, did you mean --messages?", "kcluster smoke --help"),
         ("topic create t --bogus", "unknown option --bogus", "kcluster topic create --help"),
         (
-            "topic create a b",
-            "unexpected argument b: use kcluster topic create [OPTIONS] TOPIC",
-            "kcluster topic create --help",
+            "topic alter a b",
+            "unexpected argument b: use kcluster topic alter [OPTIONS] TOPIC",
+            "kcluster topic alter --help",
         ),
         ("topic crate", "unknown command crate, did you mean create?", "kcluster topic --help"),
         ("provisoin", "unknown command provisoin", "kcluster --help"),

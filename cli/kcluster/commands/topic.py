@@ -111,7 +111,7 @@ def describe(
 
 @app.command("create")
 def create_(
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic's name.")],
+    topics: Annotated[list[str], typer.Argument(metavar="TOPIC", help="The topics' names.")],
     partitions: Annotated[
         int | None, typer.Option("--partitions", "-p", min=1, help="Default: the brokers' num.partitions.")
     ] = None,
@@ -120,13 +120,19 @@ def create_(
         typer.Option("--replication-factor", "-r", min=1, help="Default: the brokers' default.replication.factor."),
     ] = None,
     config: Config = None,
+    if_not_exists: Annotated[bool, typer.Option("--if-not-exists", help="Leave topics alone that exist.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be created, validated by the brokers; create nothing.")
+    ] = False,
     inventory: Inventory = None,
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Create a topic; exit 4 with the differences when it exists.
+    """Create topics; exit 4 with the differences when one exists.
+
+    Several are validated by the brokers before the first one is created.
 
     Example: kcluster topic create orders --partitions 10 --replication-factor 3 -c retention.ms=86400000
     """
@@ -134,7 +140,9 @@ def create_(
     from kcluster.operations.topic import create
 
     kafka = Target(inventory, name, bootstrap, client_config).kafka
-    return create.create(kafka, topic, partitions, replication_factor, topic_names.settings(config or ()))
+    settings = topic_names.settings(config or ())
+    request = create.TopicRequest(topics, partitions, replication_factor, settings, if_not_exists)
+    return create.plan(kafka, request) if dry_run else create.create(kafka, request)
 
 
 @app.command("alter")
