@@ -16,36 +16,49 @@ from kcluster import __version__, interrupt
 from kcluster.errors import ExitCode, KclusterError, RefusedError
 from kcluster.option_types import with_plain_types
 
-COMMANDS = {
-    "init": "Write a starter inventory that validates at once.",
-    "validate": "Check an inventory and report all findings.",
-    "render": "Show every file as it is installed on the hosts; secrets as ********.",
-    "release": "List, fetch, verify and bundle Kafka releases.",
-    "up": "Start a cluster on this machine, or its missing nodes.",
-    "down": "Stop a cluster on this machine; keeps its data.",
-    "check": "Check that every host is fit for its part of the cluster; exit 4 when one is not.",
-    "explain": "Explain a check and how to fix it.",
-    "plan": "Show what provision would change on each host, and change nothing.",
-    "provision": "Install or change a cluster as its inventory says, and test it.",
-    "status": "Show the nodes of a cluster and whether they run; exit 4 when not all do.",
-    "logs": "Show the last lines of the logs of a cluster.",
-    "exec": "Run a command on the hosts of a cluster, all at once.",
-    "start": "Start the stopped nodes of a cluster.",
-    "ok-to-stop": "Judge whether hosts or nodes may stop together now; exit 4 when not.",
-    "stop": "Stop nodes of a cluster in order; their data stays.",
-    "restart": "Restart nodes one at a time, or in safe sets, each when its gate is open.",
-    "destroy": "Remove a cluster from its hosts; data stays without --delete-data.",
-    "history": "Show the runs that changed a cluster, and their steps.",
-    "topic": "List, describe, create, alter, delete, plan and apply topics.",
-    "produce": "Write lines or JSON records to a topic.",
-    "consume": "Read records from a topic.",
-    "group": "List, describe and reset consumer groups.",
-    "broker": "List brokers and their effective configuration.",
-    "health": "Check the health of a cluster; exit 4 when it is unhealthy.",
-    "smoke": "Write and read records through every broker and listener; exit 4 when an acknowledged one is lost.",
-    "job": "List, validate, submit, watch, stop and audit PySpark jobs.",
-    "completion": "Print the completion script for bash, zsh or fish.",
+SECTIONS = {
+    "Start here": {
+        "init": "Write a starter inventory that validates at once.",
+        "validate": "Check an inventory and report all findings.",
+        "up": "Start a cluster on this machine, or its missing nodes.",
+        "down": "Stop a cluster on this machine; keeps its data.",
+        "completion": "Print the completion script for bash, zsh or fish.",
+    },
+    "Hosts": {
+        "check": "Check that each host is fit for its part; exit 4 when not.",
+        "explain": "Explain a check and how to fix it.",
+        "plan": "Show what provision would change on each host; changes nothing.",
+        "render": "Show each file as it lands on the hosts; secrets as ********.",
+        "release": "List, fetch, verify and bundle Kafka releases.",
+        "provision": "Install or change a cluster as its inventory says, and test it.",
+        "exec": "Run a command on the hosts of a cluster, all at once.",
+        "start": "Start the stopped nodes of a cluster.",
+        "ok-to-stop": "Judge if hosts or nodes may stop together now; exit 4 if not.",
+        "stop": "Stop nodes of a cluster in order; their data stays.",
+        "restart": "Restart nodes one at a time, or in safe sets, behind gates.",
+        "destroy": "Remove a cluster from its hosts; keeps its data.",
+        "history": "Show the runs that changed a cluster, and their steps.",
+    },
+    "Cluster": {
+        "status": "Show nodes and whether they run; exit 4 when not all do.",
+        "logs": "Show the last lines of the logs of a cluster.",
+        "health": "Check the health of a cluster; exit 4 when it is unhealthy.",
+        "smoke": "Write and read records through every listener; exit 4 on loss.",
+        "broker": "List brokers and their effective configuration.",
+    },
+    "Data": {
+        "topic": "List, describe, create, alter, delete, plan and apply topics.",
+        "produce": "Write lines or JSON records to a topic.",
+        "consume": "Read records from a topic.",
+        "group": "List, describe, reset and delete consumer groups.",
+    },
+    "Jobs": {
+        "job": "List, validate, submit, watch, stop and audit PySpark jobs.",
+    },
 }
+"""The table of contents: every command and its sentence, by section."""
+
+COMMANDS = {word: sentence for section in SECTIONS.values() for word, sentence in section.items()}
 """Every command and its sentence; the module of the same name is imported when the command runs."""
 
 
@@ -69,8 +82,10 @@ class LazyCommands(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The table of contents, without importing anything."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(word.ljust(width), sentence) for word, sentence in commands.items()])
 
     def invoke(self, ctx: Any) -> int:
         """Run the command and print what it returns, in the form that `--output` asked for."""

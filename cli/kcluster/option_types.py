@@ -16,6 +16,7 @@ from kcluster.errors import UsageError
 
 _RULES = ("parser", "min", "max", "exists", "writable", "resolve_path", "allow_dash", "path_type")
 """Whatever asks for one of these wants more than a value of a plain type."""
+HELP = ["-h", "--help"]
 _METAVARS: dict[Any, str] = {int: "N", float: "N", Path: "FILE"}
 
 
@@ -78,7 +79,8 @@ class PlainArgument(TyperArgument):
 
 def with_plain_types(command: Any) -> Any:
     """The command, with all parameters of it and of the commands below it typed and shown plainly."""
-    for param in command.get_params(Context(command)):  # with `--help`, which is made on demand
+    context = Context(command, help_option_names=HELP)
+    for param in command.get_params(context):  # with `--help`, which is made on demand, once
         descriptor = param.type_descriptor
         param._runtime_param = PlainParameter(descriptor.parameter_info, descriptor.annotation, descriptor)
         if isinstance(param, TyperArgument):

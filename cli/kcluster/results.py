@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import StrEnum
 from typing import Any, Protocol
@@ -56,6 +56,8 @@ class Grid:
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
+    wide: Collection[str] = ()
+    """The columns that only `-o wide` has."""
 
 
 Block = str | Cell | Grid

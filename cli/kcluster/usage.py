@@ -99,7 +99,8 @@ def _question(suggestions: list[str]) -> str:
 
 def _label(problem: Any) -> str:
     """The missing argument or option as its help names it."""
-    return str(problem.param.opts[-1] if problem.param.opts[0].startswith("-") else problem.param.metavar)
+    option = problem.param.opts[0].startswith("-")
+    return str(problem.param.opts[-1] if option else problem.param.metavar.removesuffix("..."))
 
 
 def _path(context: Context | None) -> str:

@@ -11,8 +11,8 @@ from spark_jobs.settings import avro
 from spark_jobs.settings.reading import SettingsFindings, build_settings, nearest
 
 JOBS = {
-    "alerts": "Trucks outside their area, standing still or silent: each incident once, into a topic.",
-    "ingest": "Topics to Parquet, Delta or Iceberg, each record once; refused records go to a dead-letter topic.",
+    "alerts": "Trucks outside their area, standing still or silent, into a topic.",
+    "ingest": "Topics to Parquet, Delta or Iceberg tables, each record once.",
     "latest": "The newest position of each truck, in a file for the dashboard.",
     "trucks": "Demo producer: simulated trucks that report their positions.",
 }

@@ -72,7 +72,7 @@ def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         (["--bogus"], "error: unknown option --bogus\n  try: kcluster --help\n"),
         (
             ["topic", "create"],
-            "error: missing TOPIC: use kcluster topic create [OPTIONS] TOPIC\n  try: kcluster topic create --help\n",
+            "error: missing TOPIC: use kcluster topic create [OPTIONS] TOPIC...\n  try: kcluster topic create --help\n",
         ),
     ],
 )

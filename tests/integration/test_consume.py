@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kcluster.clients.kafka import Kafka
+from kcluster.operations.consume import ConsumeRequest, RecordReader, StartPosition
 from tests.children import child
 from tests.integration.losing import lose_records
 
@@ -171,3 +172,26 @@ def test_deleted_records_do_not_hide_the_end(live: Live) -> None:
     assert read(live, name, "--from-beginning", "-e") == []
     write(live, name, ["3"])
     assert read(live, name, "--offset", "1", "-e", "--show", "offset") == ["3\t3"]
+
+
+def test_the_first_record_comes_before_librdkafka_would_try_an_assignment_again(live: Live, topic: str) -> None:
+    write(live, topic, ["first"])
+    assert min(seconds_to_the_first_record(live, topic) for _ in range(5)) < 0.4
+
+
+def seconds_to_the_first_record(live: Live, topic: str) -> float:
+    """From the reader's start; of several the shortest says what it takes on an idle machine."""
+    begun = time.monotonic()
+    reader = RecordReader(Kafka(live.bootstrap), topic, ConsumeRequest(StartPosition("beginning")), [0, 1, 2])
+    try:
+        reader.open()
+        while not reader.batch():
+            assert time.monotonic() - begun < 20
+        return time.monotonic() - begun
+    finally:
+        reader.close()
+
+
+def test_a_group_of_a_local_cluster_begins_without_waiting_for_more_members(live: Live) -> None:
+    shown = json.loads(live.run("broker", "config", "1", "-n", live.name, "-o", "json").stdout)
+    assert {one["name"]: one["value"] for one in shown}["group.initial.rebalance.delay.ms"] == "0"

@@ -50,7 +50,7 @@ def test_a_group_is_described_while_it_reads_and_reset_only_afterwards(live):
         assert (first["committed"], first["end_offset"], first["lag"]) == (20, 50, 30)
         assert (second["committed"], second["lag"]) == (None, None)
         assert described["total_lag"] == 30
-        assert "billing" in [group["name"] for group in answer(live, "group", "list")]
+        assert {group["name"]: group["lag"] for group in answer(live, "group", "list")}["billing"] == 30
 
         refused = live.run(
             "group", "reset", "billing", "--topic", "lagging", "--to", "0", "--yes", "-n", live.name, check=False
@@ -58,6 +58,9 @@ def test_a_group_is_described_while_it_reads_and_reset_only_afterwards(live):
         assert refused.returncode == 4
         assert "billing is Stable with 1 member:" in refused.stderr
         assert "reader on 127.0.0.1" in refused.stderr
+        refused = live.run("group", "delete", "billing", "--yes", "-n", live.name, check=False)
+        assert refused.returncode == 4
+        assert "billing is Stable with 1 member: only an empty group can be deleted\n  reader on" in refused.stderr
     finally:
         consumer.close()
 
@@ -69,6 +72,26 @@ def test_a_group_is_described_while_it_reads_and_reset_only_afterwards(live):
     for goal, lag in (("earliest", 50), ("latest", 0), ("7", 43), ("2020-01-01", 50), ("2099-01-01T00:00:00Z", 0)):
         answer(live, "group", "reset", "billing", "--topic", "lagging:0", "--to", goal, "--yes")
         assert answer(live, "group", "describe", "billing")["total_lag"] == lag, goal
+
+
+def test_groups_are_deleted_after_what_is_lost_was_shown(live):
+    fill(live, "read-once", 5)
+    for group in ("gone-a", "gone-b"):
+        read(live, "read-once", group, 5).close()
+    unasked = live.run("group", "delete", "gone-a", "gone-b", "-n", live.name, check=False)
+    assert unasked.returncode == 2
+    shown = [line.split() for line in unasked.stderr.splitlines()]
+    assert [line for line in shown if line[0] in ("gone-a", "gone-b")] == [
+        [group, "Empty", "1", "read-once"] for group in ("gone-a", "gone-b")
+    ]
+    assert "add --yes" in unasked.stderr
+    unknown = live.run("group", "delete", "gone-a", "gone-c", "--yes", "-n", live.name, check=False)
+    assert (unknown.returncode, "there is no consumer group gone-c" in unknown.stderr) == (2, True)
+    assert answer(live, "group", "delete", "gone-a", "gone-b", "--yes") == {
+        "done": True,
+        "groups": [{"name": group, "state": "Empty", "committed_offsets": 1} for group in ("gone-a", "gone-b")],
+    }
+    assert not {"gone-a", "gone-b"} & {group["name"] for group in answer(live, "group", "list")}
 
 
 def test_an_unknown_group_is_answered_with_the_nearest_name(live):

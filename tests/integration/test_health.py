@@ -114,6 +114,8 @@ def test_a_killed_broker_is_named_with_its_partitions_and_waiting_sees_it_return
     }
     later = noticed(cluster, in_time)
     assert {later[name]["subject"] for name in in_time} == {"broker-2"}
+    (listed,) = json.loads(cluster.run("topic", "list", "-n", cluster.name, "-o", "json").stdout)
+    assert (listed["name"], listed["under_min_isr"], listed["under_replicated"]) == ("orders", 2, 2)
 
     command = cluster.command("health", "-n", cluster.name, "--wait", "170s")
     with child(command, env=cluster.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:

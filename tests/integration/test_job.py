@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -243,7 +244,7 @@ def test_without_pyspark_or_java_the_error_says_what_to_install(live: Live, tmp_
     config = file(tmp_path, "bare", "job-bare")
     said = submit(live, config, code=4, PYTHONPATH=str(tmp_path)).stderr
     assert "PySpark is not installed" in said
-    assert "pip install 'kcluster[spark]'" in said
+    assert f"try: {sys.executable} -m pip install pyspark==4.1.3\n" in said
     run(live, "list", PYTHONPATH=str(tmp_path))
     said = submit(live, config, code=4, JAVA_HOME=str(tmp_path)).stderr
     assert "needs Java 17" in said

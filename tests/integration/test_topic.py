@@ -28,7 +28,8 @@ def test_a_topic_is_created_listed_described_altered_and_deleted(kind, request):
     made = answer(
         cluster, "topic", "create", name, "--partitions", "4", "--replication-factor", "3", "-c", "retention.ms=60000"
     )
-    assert made == {"name": name, "partitions": 4, "replication_factor": 3, "config": {"retention.ms": "60000"}}
+    topic = {"name": name, "partitions": 4, "replication_factor": 3, "config": {"retention.ms": "60000"}}
+    assert made == {"created": [topic], "existing": []}
     assert name in [topic["name"] for topic in answer(cluster, "topic", "list")]
 
     altered = answer(cluster, "topic", "alter", name, "--partitions", "6", "--unset", "retention.ms", "--yes")
@@ -56,7 +57,40 @@ def test_a_topic_that_was_made_or_grown_is_known_to_every_broker(live):
 
 
 def test_numbers_that_are_not_given_are_the_brokers_own(live):
-    assert answer(live, "topic", "create", "defaults")["replication_factor"] == 3
+    (made,) = answer(live, "topic", "create", "defaults")["created"]
+    assert made["replication_factor"] == 3
+
+
+def test_several_topics_are_created_or_none_and_those_that_exist_are_left_alone_when_asked(live):
+    live.run("topic", "create", "several-b", "-p", "2", "-n", live.name)
+    several = ("topic", "create", "several-a", "several-b", "-p", "3")
+    assert "the topic several-b exists already\n  partitions: 2, requested 3" in refused(live, 4, *several)
+    assert "retention.ms: Not a number" in refused(
+        live, 2, "topic", "create", "several-a", "several-c", "-c", "retention.ms=long"
+    )
+    assert not {"several-a", "several-c"} & {topic["name"] for topic in answer(live, "topic", "list")}
+    made = answer(live, *several, "--if-not-exists")
+    assert ([topic["name"] for topic in made["created"]], made["existing"]) == (["several-a"], ["several-b"])
+    assert {topic["name"]: topic["partitions"] for topic in answer(live, "topic", "list")}["several-b"] == 2
+    assert answer(live, *several, "--if-not-exists") == {"created": [], "existing": ["several-a", "several-b"]}
+
+
+def test_a_dry_run_is_validated_by_the_brokers_and_creates_nothing(live):
+    dry = ("topic", "create", "dry-a", "dry-b", "-p", "2", "-c", "retention.ms=5", "--dry-run")
+    planned = answer(live, *dry)
+    assert not planned["done"]
+    wanted = "2 partitions, replication factor of the brokers' default.replication.factor, retention.ms=5"
+    assert [(change["action"], change["topic"], change["to"]) for change in planned["changes"]] == [
+        ("create", "dry-a", wanted),
+        ("create", "dry-b", wanted),
+    ]
+    assert "retention.ms: Not a number" in refused(
+        live, 2, "topic", "create", "dry-a", "-c", "retention.ms=long", "--dry-run"
+    )
+    assert not {"dry-a", "dry-b"} & {topic["name"] for topic in answer(live, "topic", "list")}
+    live.run("topic", "create", "dry-b", "-n", live.name)
+    notes = {change["topic"]: change["note"] for change in answer(live, *dry, "--if-not-exists")["changes"]}
+    assert notes == {"dry-a": "", "dry-b": "exists already"}
 
 
 def test_a_topic_that_exists_is_left_alone_and_the_difference_is_told(live):
@@ -117,6 +151,9 @@ def test_a_topic_is_made_again_while_the_old_one_is_still_going(live):
 
 def test_a_deletion_names_topic_records_cluster_and_address_before_the_question(live):
     live.run("topic", "create", "newt", "-p", "2", "-n", live.name)
+    assert "error: --yes does not confirm that data is deleted\n  try: add --confirm newt\n" in refused(
+        live, 2, "topic", "delete", "newt", "--yes"
+    )
     told = refused(live, 2, "topic", "delete", "newt")
     address = live.bootstrap.split(",")[0]
     assert f"deletes topic newt (2 partitions, 0 records) on {live.name}, {address}\n" in told

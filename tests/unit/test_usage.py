@@ -17,7 +17,7 @@ CHANGING = [command for command in every_command() if command not in READING]
     [
         ("consume", "missing TOPIC: use kcluster consume [OPTIONS] TOPIC", "kcluster consume --help"),
         ("produce t --acks 2", "--acks 2: use 0, 1 or all", "kcluster produce --help"),
-        ("topic list -o x", "--output x: use table, json or yaml", "kcluster topic list --help"),
+        ("topic list -o x", "--output x: use table, wide, json or yaml", "kcluster topic list --help"),
         ("completion tcsh", "SHELL tcsh: use bash, zsh or fish", "kcluster completion --help"),
         ("topic create t -p x", "--partitions x: use a whole number of at least 1", "kcluster topic create --help"),
         ("topic create t -p 0", "--partitions 0: use a whole number of at least 1", "kcluster topic create --help"),
@@ -31,9 +31,9 @@ CHANGING = [command for command in every_command() if command not in READING]
         ("smoke --message 3", "unknown option --message, did you mean --messages?", "kcluster smoke --help"),
         ("topic create t --bogus", "unknown option --bogus", "kcluster topic create --help"),
         (
-            "topic create a b",
-            "unexpected argument b: use kcluster topic create [OPTIONS] TOPIC",
-            "kcluster topic create --help",
+            "topic alter a b",
+            "unexpected argument b: use kcluster topic alter [OPTIONS] TOPIC",
+            "kcluster topic alter --help",
         ),
         ("topic crate", "unknown command crate, did you mean create?", "kcluster topic --help"),
         ("provisoin", "unknown command provisoin", "kcluster --help"),

@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from kcluster import complete, show
+from kcluster.command_group import CommandGroup
 from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, Output
 from kcluster.context import Target
 from kcluster.operations import broker
 from kcluster.results import Result
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="List brokers and their effective configuration.",
     no_args_is_help=True,
     add_completion=False,

@@ -27,7 +27,7 @@ def check(
     ask_become_pass: BecomePass = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Check that every host is fit for its part of the cluster; exit 4 when one is not.
+    """Check that each host is fit for its part; exit 4 when not.
 
     All hosts are checked in parallel over SSH: system, Java, memory, disks and the cluster of the data on them, ports,
     host names, connections from each host and from this machine to the ports they need, clocks. Nothing is changed

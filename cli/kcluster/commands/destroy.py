@@ -29,7 +29,7 @@ def destroy(
     yes: options.Yes = False,
     output: options.Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Remove a cluster from its hosts; data stays without --delete-data.
+    """Remove a cluster from its hosts; keeps its data.
 
     Shows what would be removed, asks, stops Spark, then the brokers, then the ZooKeeper servers or controllers, and
     removes units, programs, configuration and logs. The next `kcluster provision` continues with the data.
@@ -52,7 +52,7 @@ def destroy(
     def confirm_removal(remains: Remains) -> None:
         show.result(remains, show.OutputFormat.TABLE, out=sys.stderr)
         if delete_data:
-            options.confirm_by_name(f"This deletes all data of {name} and cannot be undone.", name, confirmed)
+            options.confirm_by_name(f"This deletes all data of {name} and cannot be undone.", name, confirmed, yes=yes)
         else:
             options.confirm(f"Remove {name} from its hosts? Its data stays.", yes=yes)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kcluster import local, show
-from kcluster.commands.options import Confirm, Inventory, Name, Output, confirm_by_name
+from kcluster.commands.options import Confirm, Inventory, Name, Output, YesWithoutName, confirm_by_name
 from kcluster.operations import down as operation
 from kcluster.results import Result
 
@@ -22,6 +22,7 @@ def down(
         bool, typer.Option("--delete-data", help="Also delete the cluster's data; asks for its name.")
     ] = False,
     confirm: Confirm = None,
+    yes: YesWithoutName = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
     """Stop a cluster on this machine; keeps its data.
@@ -40,5 +41,6 @@ def down(
             f"deletes cluster {cluster} and all its data in {operation.directory(cluster)}.",
             cluster,
             confirm,
+            yes=yes,
         )
     return operation.down(cluster, show.progress, delete_data=delete_data)

@@ -8,15 +8,20 @@ from typing import Annotated
 import typer
 
 from kcluster import complete, show
+from kcluster.command_group import CommandGroup
 from kcluster.commands.options import Bootstrap, ClientConfig, Inventory, Name, Output, Yes, confirm
 from kcluster.context import Target
+from kcluster.operations.group import delete, reset
 from kcluster.operations.group import describe as operation
 from kcluster.operations.group import list as listed
-from kcluster.operations.group import reset
 from kcluster.results import Result
 
 app = typer.Typer(
-    help="List, describe and reset consumer groups.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+    cls=CommandGroup,
+    help="List, describe, reset and delete consumer groups.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
 )
 
 Group = Annotated[str, typer.Argument(metavar="GROUP", autocompletion=complete.groups, help="The group's name.")]
@@ -30,7 +35,10 @@ def list_(
     client_config: ClientConfig = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """List the consumer groups with their state and number of members."""
+    """List the consumer groups with their state, members and total lag.
+
+    A group without a committed offset has no lag: `-`.
+    """
     return listed.listing(Target(inventory, name, bootstrap, client_config).kafka)
 
 
@@ -90,3 +98,26 @@ def reset_(
     show.result(planned, show.OutputFormat.TABLE, out=sys.stderr)
     confirm("Commit these offsets?", yes=yes)
     return reset.reset(kafka, planned)
+
+
+@app.command("delete")
+def delete_(
+    names: Annotated[
+        list[str], typer.Argument(metavar="GROUP...", autocompletion=complete.groups, help="The groups' names.")
+    ],
+    yes: Yes = False,
+    inventory: Inventory = None,
+    name: Name = None,
+    bootstrap: Bootstrap = None,
+    client_config: ClientConfig = None,
+    output: Output = show.OutputFormat.TABLE,
+) -> Result:
+    """Delete groups with their committed offsets: shows both, asks, deletes.
+
+    A group with members is refused. Consumers that use the name again begin where their auto.offset.reset says.
+    """
+    kafka = Target(inventory, name, bootstrap, client_config).kafka
+    planned = delete.plan(kafka, names)
+    show.result(planned, show.OutputFormat.TABLE, out=sys.stderr)
+    confirm("Delete these groups?", yes=yes)
+    return delete.delete(kafka, planned)

@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from kcluster import complete, show
+from kcluster.command_group import CommandGroup
 from kcluster.commands.options import Inventory, Output
 from kcluster.operations import history as operation
 from kcluster.results import Result
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, invoke_without_command=True)
+app = typer.Typer(cls=CommandGroup, add_completion=False, rich_markup_mode=None, invoke_without_command=True)
 
 Cluster = Annotated[
     str | None,

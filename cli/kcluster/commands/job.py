@@ -13,12 +13,14 @@ from typing import Annotated
 import typer
 
 from kcluster import complete, show
+from kcluster.command_group import CommandGroup
 from kcluster.commands.options import Bootstrap, Inventory, Output
 from kcluster.context import Target
 from kcluster.errors import UsageError
 from kcluster.results import Result
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="List, validate, submit, watch, stop and audit PySpark jobs.",
     no_args_is_help=True,
     add_completion=False,
@@ -163,7 +165,7 @@ def logs(
     """Show the last lines of a job's log, with the full errors of Spark."""
     from kcluster.operations.job import logs as operation
 
-    if follow and output is not show.OutputFormat.TABLE:
+    if follow and not output.for_people:
         raise UsageError("--follow works only with --output table", resolution="remove --follow or --output")
     if follow and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # lines reach a pipe as soon as they are written

@@ -49,7 +49,7 @@ def logs(
 
       kcluster logs zookeeper-1 --lines 200 -n small
     """
-    if follow and output is not show.OutputFormat.TABLE:
+    if follow and not output.for_people:
         raise UsageError("--follow has no JSON or YAML output", resolution="leave out --follow or --output")
     if follow and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # also into a pipe each line is written at once

@@ -27,7 +27,7 @@ def ok_to_stop(
     ask_become_pass: options.BecomePass = False,
     output: options.Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Judge whether hosts or nodes may stop together now; exit 4 when not.
+    """Judge if hosts or nodes may stop together now; exit 4 if not.
 
     For other tools that stop hosts, to patch the operating system. It asks what `stop` asks, once: every partition must
     keep min.insync.replicas in sync without these brokers, every other broker must be registered, and every other

@@ -23,7 +23,8 @@ def _named(inventory: Path | None) -> Path | None:
 
 
 Output = Annotated[
-    show.OutputFormat, typer.Option("--output", "-o", callback=_remember, help="The form of the result on stdout.")
+    show.OutputFormat,
+    typer.Option("--output", "-o", callback=_remember, help="The form of the result on stdout; wide: all columns."),
 ]
 
 Inventory = Annotated[
@@ -65,6 +66,9 @@ BecomePass = Annotated[
 ]
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Confirm the change without a question.")]
+
+YesWithoutName = Annotated[bool, typer.Option("--yes", "-y", hidden=True)]
+"""For commands that delete data: accepted so that the answer is what to give instead."""
 
 
 Nodes = Annotated[
@@ -109,8 +113,10 @@ def confirm(question: str, *, yes: bool) -> None:
         raise RefusedError("not confirmed, nothing was changed")
 
 
-def confirm_by_name(question: str, name: str, given: str | None = None) -> None:
+def confirm_by_name(question: str, name: str, given: str | None = None, *, yes: bool = False) -> None:
     """Ask for a name before data is deleted; only --confirm NAME (`given`) answers. RefusedError for another name."""
+    if given is None and yes:
+        raise UsageError("--yes does not confirm that data is deleted", resolution=f"add --confirm {name}")
     if given is None and not show.interactive():
         raise UsageError("this deletes data and there is no terminal to ask", resolution=f"add --confirm {name}")
     if (given or show.ask(f"{question} Type {name} to confirm:")) != name:

@@ -27,7 +27,7 @@ def plan(
     exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 2 when something would change.")] = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Show what provision would change on each host, and change nothing.
+    """Show what provision would change on each host; changes nothing.
 
     The inventory is validated first (exit 3). Then all hosts are inspected at the same time: what is installed, which
     files differ (with a diff; secrets as ********), which units do not run, and which processes were started with an

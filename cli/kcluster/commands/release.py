@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kcluster import show
+from kcluster.command_group import CommandGroup
 from kcluster.commands.options import Output
 from kcluster.operations import release as operation
 from kcluster.results import Meter, Progress, Result
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="List, fetch, verify and bundle Kafka releases.",
     no_args_is_help=True,
     add_completion=False,

@@ -41,7 +41,7 @@ def files(
     ] = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Show every file as it is installed on the hosts; secrets as ********.
+    """Show each file as it lands on the hosts; secrets as ********.
 
     Changes nothing on the hosts. A local cluster is shown with the directories and ports of `kcluster up`.
     --out writes only the files that differ, and does not touch other files in DIR.

@@ -31,7 +31,7 @@ def restart(
     yes: options.Yes = False,
     output: options.Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Restart nodes one at a time, or in safe sets, each when its gate is open.
+    """Restart nodes one at a time, or in safe sets, behind gates.
 
     Before each stop, every partition of the broker must keep min.insync.replicas in sync without it, and every other
     broker must be registered; after each start, the node must have caught up. The order: ZooKeeper servers or

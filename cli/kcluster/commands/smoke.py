@@ -32,7 +32,7 @@ def smoke(
     ] = 25.0,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Write and read records through every broker and listener; exit 4 when an acknowledged one is lost.
+    """Write and read records through every listener; exit 4 on loss.
 
     A temporary topic has a leader on each broker. Numbered records with checksums are written with acks=all and
     idempotence, through each listener of each broker as the only bootstrap address. A consumer commits in the

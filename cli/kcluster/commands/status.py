@@ -20,7 +20,7 @@ def status(
     ask_become_pass: BecomePass = False,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Show the nodes of a cluster and whether they run; exit 4 when not all do.
+    """Show nodes and whether they run; exit 4 when not all do.
 
     On hosts: the state of each systemd unit, and the role of the node in the cluster. A host that cannot be reached
     is listed with the others; exit 6 then.

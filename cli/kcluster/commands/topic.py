@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from kcluster import complete, show
+from kcluster.command_group import CommandGroup
 from kcluster.commands.options import (
     Bootstrap,
     ClientConfig,
@@ -19,6 +20,7 @@ from kcluster.commands.options import (
     Name,
     Output,
     Yes,
+    YesWithoutName,
     confirm,
     confirm_by_name,
 )
@@ -26,6 +28,7 @@ from kcluster.context import Target
 from kcluster.results import Result, counted
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="List, describe, create, alter, delete, plan and apply topics.",
     no_args_is_help=True,
     add_completion=False,
@@ -108,7 +111,7 @@ def describe(
 
 @app.command("create")
 def create_(
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic's name.")],
+    topics: Annotated[list[str], typer.Argument(metavar="TOPIC", help="The topics' names.")],
     partitions: Annotated[
         int | None, typer.Option("--partitions", "-p", min=1, help="Default: the brokers' num.partitions.")
     ] = None,
@@ -117,13 +120,19 @@ def create_(
         typer.Option("--replication-factor", "-r", min=1, help="Default: the brokers' default.replication.factor."),
     ] = None,
     config: Config = None,
+    if_not_exists: Annotated[bool, typer.Option("--if-not-exists", help="Leave topics alone that exist.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be created, validated by the brokers; create nothing.")
+    ] = False,
     inventory: Inventory = None,
     name: Name = None,
     bootstrap: Bootstrap = None,
     client_config: ClientConfig = None,
     output: Output = show.OutputFormat.TABLE,
 ) -> Result:
-    """Create a topic; exit 4 with the differences when it exists.
+    """Create topics; exit 4 with the differences when one exists.
+
+    Several are validated by the brokers before the first one is created.
 
     Example: kcluster topic create orders --partitions 10 --replication-factor 3 -c retention.ms=86400000
     """
@@ -131,7 +140,9 @@ def create_(
     from kcluster.operations.topic import create
 
     kafka = Target(inventory, name, bootstrap, client_config).kafka
-    return create.create(kafka, topic, partitions, replication_factor, topic_names.settings(config or ()))
+    settings = topic_names.settings(config or ())
+    request = create.TopicRequest(topics, partitions, replication_factor, settings, if_not_exists)
+    return create.plan(kafka, request) if dry_run else create.create(kafka, request)
 
 
 @app.command("alter")
@@ -176,6 +187,7 @@ def delete_(
         list[str], typer.Argument(metavar="TOPIC...", autocompletion=complete.topics, help="The topics' names.")
     ],
     confirmed: Confirm = None,
+    yes: YesWithoutName = False,
     inventory: Inventory = None,
     name: Name = None,
     bootstrap: Bootstrap = None,
@@ -192,7 +204,7 @@ def delete_(
     losses = delete.losses(target.kafka, topics)
     for topic, loss in losses.items():
         show.progress(f"deletes topic {topic} ({loss}) on {target.endpoint}")
-    confirm_by_name("This cannot be undone.", ",".join(losses), confirmed)
+    confirm_by_name("This cannot be undone.", ",".join(losses), confirmed, yes=yes)
     return delete.delete(target.kafka, list(losses))
 
 
@@ -233,7 +245,9 @@ def apply_(
     _preview(planned)
     if planned.deletions:
         deleted = counted(len(planned.deletions), "topic")
-        confirm_by_name(f"Deletes {deleted} with all records on {target.endpoint}.", target.cluster.name, confirmed)
+        confirm_by_name(
+            f"Deletes {deleted} with all records on {target.endpoint}.", target.cluster.name, confirmed, yes=yes
+        )
     else:
         confirm("Make these changes?", yes=yes)
     return apply.carry_out(target.kafka, planned, show.progress)

@@ -18,6 +18,13 @@ ADDRESS = "127.0.0.1"
 HEAP = "256m"
 _UNSET_HEAP = Node.__dataclass_fields__["heap"].default
 
+_ON_ONE_MACHINE = Layer(
+    "kcluster up",
+    {
+        # Members of a group are few here, and each first read of a group would wait these 3 s for more of them.
+        "group.initial.rebalance.delay.ms": "0",
+    },
+)
 _WITH_ZOOKEEPER = Layer(
     "kcluster up",
     {
@@ -28,7 +35,7 @@ _WITH_ZOOKEEPER = Layer(
         "zookeeper.session.timeout.ms": "10000",
     },
 )
-"""Defaults for one machine; the inventory overrides them."""
+"""Both are defaults for one machine; the inventory overrides them."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,7 @@ def place(cluster: Cluster, placement: Placement) -> Cluster:
         placed: Ensemble | Quorum = replace(metadata, servers=tuple(_server(s, placement) for s in metadata.servers))
     else:
         placed = replace(metadata, controllers=tuple(_controller(c, placement) for c in metadata.controllers))
-    below = (_WITH_ZOOKEEPER,) if isinstance(metadata, Ensemble) else ()
+    below = (_ON_ONE_MACHINE, *((_WITH_ZOOKEEPER,) if isinstance(metadata, Ensemble) else ()))
     return replace(cluster, metadata=placed, brokers=tuple(_broker(b, placement, below) for b in cluster.brokers))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from kcluster.clients.kafka import Kafka, topics
+from kcluster.clients.kafka import ANSWER_WITHIN, Kafka, topics
 from kcluster.errors import RefusedError
 from kcluster.interrupt import Interrupt
 from kcluster.model.record import Record, RecordFormatter
@@ -104,6 +104,7 @@ class RecordReader:
             self._consumer.subscribe([self._topic], on_assign=self._on_assign, on_revoke=self._on_revoke)
             return
         starts = self._starts()
+        self._learn_leaders()
         self._assigned = set(starts)
         # Nothing comes of a partition that is read to its end already: the broker would keep us waiting for it.
         self._done = {part for part, offset in starts.items() if offset >= self._ends.get(part, offset + 1)}
@@ -167,6 +168,15 @@ class RecordReader:
         firsts = self._offsets("earliest")
         wanted = {part: ends[part] - start.number if start.at == "last" else start.number for part in ends}
         return {part: min(max(wanted[part], firsts[part]), ends[part]) for part in ends}
+
+    def _learn_leaders(self) -> None:
+        """Get the metadata first: what is assigned before its leader is known is tried again after 0.5 s only."""
+        from confluent_kafka import KafkaException
+
+        try:
+            self._consumer.list_topics(timeout=ANSWER_WITHIN)
+        except KafkaException as problem:
+            raise self._kafka.translate(problem) from problem
 
     def _offsets(self, where: str | int) -> dict[int, int]:
         found = topics.offsets(self._kafka, [self._at(part) for part in self._partitions], where)

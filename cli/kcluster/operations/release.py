@@ -44,7 +44,7 @@ class Listing(Result):
             (one.version, one.metadata, f"{one.java}+", _origins(one), _state(one), one.directory)
             for one in self.releases
         ]
-        yield Grid(("VERSION", "METADATA", "JAVA", "FROM", "CACHE", "DIRECTORY"), rows)
+        yield Grid(("VERSION", "METADATA", "JAVA", "FROM", "CACHE", "DIRECTORY"), rows, wide=("DIRECTORY",))
 
 
 @dataclass(frozen=True)

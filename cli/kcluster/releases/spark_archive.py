@@ -43,7 +43,7 @@ def _verified(home: Path, files: Sequence[tuple[str, PackagePath]], jars: Sequen
         if file.hash and _hash(home / name) != file.hash.value:
             raise RefusedError(
                 f"{home / name} differs from the file in PySpark's wheel",
-                resolution=f"pip install --force-reinstall --no-deps pyspark=={runtime.VERSION}",
+                resolution=runtime.install(again=True),
             )
         yield name, home / name
     for jar in jars:

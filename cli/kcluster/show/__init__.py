@@ -19,8 +19,15 @@ class OutputFormat(StrEnum):
     """The forms in which a result is printed."""
 
     TABLE = "table"
+    WIDE = "wide"
+    """A table with all its columns."""
     JSON = "json"
     YAML = "yaml"
+
+    @property
+    def for_people(self) -> bool:
+        """Whether it is a table, and no data."""
+        return self in (OutputFormat.TABLE, OutputFormat.WIDE)
 
 
 _DETAIL_LINES = 40
@@ -47,7 +54,7 @@ def result(value: Result, form: OutputFormat, *, out: IO[str] | None = None) -> 
         stream.write(_yaml(value.data()))
     else:
         for block in value.view():
-            stream.write(_advised(_block(block, colour=coloured)))
+            stream.write(_advised(_block(block, colour=coloured, wide=form is OutputFormat.WIDE)))
     stream.flush()
 
 
@@ -66,7 +73,7 @@ def error(problem: KclusterError) -> None:
 
 def failure(problem: KclusterError, form: OutputFormat) -> None:
     """Print an error on stdout where a machine reads it: with every item that its text names the first of."""
-    if form is OutputFormat.TABLE:
+    if form.for_people:
         return
     texts = {key: _advised(getattr(problem, key)) for key in ("message", "details", "resolution")}
     data = {"error": {**texts, "exit_code": int(problem.exit_code), "lists": problem.lists}}
@@ -139,9 +146,9 @@ def _paint(text: str, tone: Tone, colour: bool) -> str:
     return f"\033[{code}m{text}\033[0m" if colour and code else text
 
 
-def _block(block: Block, *, colour: bool) -> str:
+def _block(block: Block, *, colour: bool, wide: bool) -> str:
     if isinstance(block, Grid):
-        return _grid(block, colour=colour)
+        return _grid(block, colour=colour, wide=wide)
     cell = _cell(block)
     return _paint(cell.text, cell.tone, colour) + "\n"
 
@@ -150,12 +157,16 @@ def _cell(value: str | Cell) -> Cell:
     return value if isinstance(value, Cell) else Cell(str(value))
 
 
-def _grid(grid: Grid, *, colour: bool) -> str:
+def _grid(grid: Grid, *, colour: bool, wide: bool) -> str:
     """Columns with two spaces between, no borders; a column that is empty everywhere is left out."""
     if not grid.rows:
         return ""
     rows = [[_cell(value) for value in row] for row in grid.rows]
-    kept = [column for column in range(len(grid.columns)) if any(row[column].text for row in rows)]
+    kept = [
+        column
+        for column, name in enumerate(grid.columns)
+        if any(row[column].text for row in rows) and (wide or name not in grid.wide)
+    ]
     header = [Cell(grid.columns[column], Tone.DIM) for column in kept]
     lines = [header, *([row[column] for column in kept] for row in rows)]
     widths = [max(len(line[column].text) for line in lines) for column in range(len(kept))]

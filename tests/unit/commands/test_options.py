@@ -56,3 +56,11 @@ def test_without_a_terminal_the_name_must_be_given() -> None:
     with pytest.raises(UsageError) as refused:
         options.confirm_by_name("Delete all data?", "demo")
     assert refused.value.resolution == "add --confirm demo"
+
+
+def test_yes_is_no_name_of_what_is_deleted(answer: list[str]) -> None:
+    answer.append("demo")
+    with pytest.raises(UsageError, match=r"^--yes does not confirm that data is deleted$") as refused:
+        options.confirm_by_name("Delete all data?", "demo", yes=True)
+    assert refused.value.resolution == "add --confirm demo"
+    options.confirm_by_name("Delete all data?", "demo", given="demo", yes=True)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kcluster.clients import python_packages
 from kcluster.errors import InventoryError
 
 STRICT = {
@@ -44,7 +45,7 @@ def export_inventory(inventory: Path, prefixes: Sequence[str]) -> dict[str, Any]
     if not program().is_file():
         raise InventoryError(
             f"{program()} is missing, so no inventory can be read",
-            resolution=f"{sys.executable} -m pip install ansible-core",
+            resolution=python_packages.install("ansible-core"),
         )
     options = list_command(inventory)[1:]
     # -P: else the modules beside the script could be taken for others

@@ -56,13 +56,17 @@ def groups(kafka: Kafka, wanted: Sequence[str]) -> list[ConsumerGroup]:
     return [_group(name, answers[name]) for name in wanted]
 
 
-def committed(kafka: Kafka, name: str) -> dict[Place, int]:
-    """The offsets the group has committed."""
+def committed(kafka: Kafka, wanted: Sequence[str]) -> dict[str, dict[Place, int]]:
+    """The offsets each of these groups has committed, all asked at the same time."""
     from confluent_kafka import ConsumerGroupTopicPartitions
 
-    asked = [ConsumerGroupTopicPartitions(name)]
-    answer = kafka.wait_each(kafka.admin.list_consumer_group_offsets(asked, request_timeout=10))[name]
-    return {(part.topic, part.partition): part.offset for part in answer.topic_partitions if part.offset >= 0}
+    asked: dict[str, Any] = {}
+    for name in wanted:  # one in each request: librdkafka takes no more
+        asked |= kafka.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(name)], request_timeout=10)
+    return {
+        name: {(part.topic, part.partition): part.offset for part in answer.topic_partitions if part.offset >= 0}
+        for name, answer in kafka.wait_each(asked).items()
+    }
 
 
 def commit(kafka: Kafka, name: str, offsets: Mapping[Place, int]) -> None:
@@ -75,6 +79,11 @@ def commit(kafka: Kafka, name: str, offsets: Mapping[Place, int]) -> None:
     for part in answer.topic_partitions:
         if part.error:
             raise kafka.translate(KafkaException(part.error))
+
+
+def delete(kafka: Kafka, wanted: Sequence[str]) -> None:
+    """Delete groups without members, with their committed offsets."""
+    kafka.wait_each(kafka.admin.delete_consumer_groups(list(wanted), request_timeout=10))
 
 
 def _listings(kafka: Kafka) -> list[Any]:

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kcluster.clients.kafka import Kafka, groups, topics
-from kcluster.clients.kafka.groups import ConsumerGroup, GroupMember, Place
+from kcluster.clients.kafka import Kafka, groups
+from kcluster.clients.kafka.groups import ConsumerGroup, GroupMember
 from kcluster.clients.kafka.topic_names import unknown
+from kcluster.operations.group.lag import GroupPosition, ends, number, positions, total
 from kcluster.operations.group.list import STATE_TONES
 from kcluster.results import Block, Cell, Grid, Result, Tone, counted
-
-
-@dataclass(frozen=True)
-class GroupPosition:
-    """How far a group is in one partition."""
-
-    topic: str
-    partition: int
-    committed: int | None
-    """None while the group never committed there."""
-    end: int | None
-    """The next offset to be written; None when the partition has no leader."""
-    member: GroupMember | None
-
-    @property
-    def lag(self) -> int | None:
-        """Records not yet read; unknown while nothing was committed, as in Kafka's own tool."""
-        if self.committed is None or self.end is None:
-            return None
-        return max(self.end - self.committed, 0)
 
 
 @dataclass(frozen=True)
@@ -43,7 +24,7 @@ class GroupDescription(Result):
     @property
     def total_lag(self) -> int:
         """The lag of all partitions where it is known."""
-        return sum(position.lag or 0 for position in self.positions)
+        return total(self.positions) or 0
 
     def data(self) -> Any:
         """The group, with one object per member and one per partition."""
@@ -108,11 +89,6 @@ def _row(position: GroupPosition) -> list[str | Cell]:
     ]
 
 
-def number(value: int | None) -> str:
-    """A number, or `-` when there is none."""
-    return "-" if value is None else str(value)
-
-
 def find(kafka: Kafka, name: str) -> ConsumerGroup:
     """The group of that name; raises RefusedError with similar names."""
     known = groups.names(kafka)
@@ -124,25 +100,6 @@ def find(kafka: Kafka, name: str) -> ConsumerGroup:
 def describe(kafka: Kafka, name: str) -> GroupDescription:
     """The group with every partition it has committed in or is assigned to."""
     group = find(kafka, name)
-    committed = groups.committed(kafka, name)
+    committed = groups.committed(kafka, [name])[name]
     holders = {place: member for member in group.members for place in member.assignment}
     return GroupDescription(group, positions(committed, holders, ends(kafka, committed.keys() | holders.keys())))
-
-
-def positions(
-    committed: Mapping[Place, int], holders: Mapping[Place, GroupMember], ends: Mapping[Place, int]
-) -> list[GroupPosition]:
-    """One position per partition that was committed in or is assigned, in order."""
-    return [
-        GroupPosition(*place, committed.get(place), ends.get(place), holders.get(place))
-        for place in sorted(committed.keys() | holders.keys())
-    ]
-
-
-def ends(kafka: Kafka, places: Iterable[Place], where: str | int = "latest") -> dict[Place, int]:
-    """The offset of each of these partitions at `where`; those without a leader are left out."""
-    from confluent_kafka import TopicPartition
-
-    states = topics.topics(kafka)
-    led = {(state.name, part.id) for state in states.values() for part in state.partitions if part.leader is not None}
-    return topics.offsets(kafka, [TopicPartition(*place) for place in places if place in led], where)

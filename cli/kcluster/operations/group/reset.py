@@ -13,7 +13,8 @@ from kcluster.clients.kafka import Kafka, groups, topics
 from kcluster.clients.kafka.groups import ConsumerGroup, Place
 from kcluster.clients.kafka.topic_names import pick
 from kcluster.errors import RefusedError, UsageError
-from kcluster.operations.group.describe import ends, find, number
+from kcluster.operations.group.describe import find
+from kcluster.operations.group.lag import ends, number
 from kcluster.results import Block, Cell, Grid, Result, Tone, counted
 
 
@@ -115,7 +116,7 @@ def plan(kafka: Kafka, name: str, wanted: Sequence[str], to: str) -> Reset:
     places = selected_partitions(topics.topics(kafka), wanted)
     starts, latest = ends(kafka, places, "earliest"), ends(kafka, places, "latest")
     times = ends(kafka, places, target.value) if target.target is ResetTarget.TIME else {}
-    return Reset(group.name, moves(target, places, groups.committed(kafka, name), starts, latest, times))
+    return Reset(group.name, moves(target, places, groups.committed(kafka, [name])[name], starts, latest, times))
 
 
 def reset(kafka: Kafka, planned: Reset) -> Reset:
@@ -125,12 +126,13 @@ def reset(kafka: Kafka, planned: Reset) -> Reset:
     return Reset(planned.group, planned.moves, done=True)
 
 
-def require_idle(group: ConsumerGroup) -> ConsumerGroup:
-    """The group, when it has no members; raises RefusedError otherwise."""
+def require_idle(group: ConsumerGroup, change: str = "reset") -> ConsumerGroup:
+    """The group, when it has no members; raises RefusedError that names them and the refused change otherwise."""
     if not group.active:
         return group
+    members = counted(len(group.members), "member")
     raise RefusedError(
-        f"{group.name} is {group.state} with {counted(len(group.members), 'member')}: only an empty group can be reset",
+        f"{group.name} is {group.state} with {members}: only an empty group can be {change}",
         details="\n".join(f"{member.client_id} on {member.host}" for member in group.members),
         resolution="stop these consumers, then run the command again",
     )

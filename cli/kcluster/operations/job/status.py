@@ -32,7 +32,7 @@ class JobList(Result):
         if not self.submitted:
             yield "no job was submitted on this machine; see kcluster job submit --help"
         columns = ("NAME", "JOB", "STATE", "CLUSTER", "MASTER", "LAST BATCH", "RATE", "LAG", "DEAD")
-        yield Grid(columns, [_row(each) for each in self.submitted])
+        yield Grid(columns, [_row(each) for each in self.submitted], wide=("JOB", "MASTER"))
 
 
 @dataclass(frozen=True)

@@ -272,7 +272,7 @@ def _start(prepared: PreparedJob, cluster: str) -> tuple[Job, int]:
         log.replace(folder / "driver.log.before")
     environment = {**os.environ, **prepared.line.environment, registry.ENVIRONMENT_MARK: str(folder)}
     if not os.access(prepared.line.command[0], os.X_OK):
-        raise UsageError(f"{prepared.line.command[0]} is not executable", resolution=runtime.INSTALL)
+        raise UsageError(f"{prepared.line.command[0]} is not executable", resolution=runtime.install())
     with processes.signals_blocked():
         process = processes.start(prepared.line.process, environment=environment, directory=folder, output=log)
         record = JobRecord(

@@ -88,19 +88,20 @@ class ClusterStatus(Result):
     def view(self) -> Iterable[Block]:
         """A row for each node, the hosts that cannot be reached, then one line with the totals."""
         columns = ("NODE", "HOST", "ID", "ADDRESS", "STATE", "ROLE", "PID", "UPTIME", "MEMORY", "RESTARTS", "NOTE")
-        yield Grid(columns, [_row(node) for node in self.nodes])
+        yield Grid(columns, [_row(node) for node in self.nodes], wide=("ID", "ADDRESS", "PID", "MEMORY"))
         for problem in self.problems:
             yield Cell(f"{problem.host}: {problem.message}", Tone.BAD)
             yield from (f"  {line}" for line in problem.details.splitlines())
         remedies = dict.fromkeys(problem.resolution for problem in self.problems)
         yield from (f"  try: {remedy}" for remedy in remedies if remedy)
+        yield f"bootstrap: {self.bootstrap}"
         if self.features:
             yield f"features: {', '.join(f'{name} {level}' for name, level in sorted(self.features.items()))}"
         running = sum(node.state == "running" for node in self.nodes)
         every = running == len(self.nodes)
         what = f"Kafka {self.release}{f' and Spark {self.spark}' if self.spark else ''}"
         yield Cell(
-            f"{self.name}: {what}, {running} of {counted(len(self.nodes), 'node')} running, bootstrap {self.bootstrap}",
+            f"{self.name}: {what}, {running} of {counted(len(self.nodes), 'node')} running",
             Tone.GOOD if every else Tone.BAD,
         )
         if not every and not self.problems:
@@ -134,6 +135,7 @@ class ClusterList(Result):
         yield Grid(
             ("CLUSTER", "KAFKA", "NODES", "BOOTSTRAP", "MADE FROM"),
             [(c.name, c.release, f"{c.running} of {c.nodes} running", c.bootstrap, c.origin) for c in self.clusters],
+            wide=("MADE FROM",),
         )
         yield "show one cluster: kcluster status -n NAME"
 

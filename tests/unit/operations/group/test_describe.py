@@ -1,7 +1,8 @@
 """How far a group is in each partition."""
 
 from kcluster.clients.kafka.groups import ConsumerGroup, GroupMember
-from kcluster.operations.group.describe import GroupDescription, positions
+from kcluster.operations.group.describe import GroupDescription
+from kcluster.operations.group.lag import positions
 
 MEMBER = GroupMember("m-1", "app", "10.0.0.1", "", (("orders", 0), ("orders", 1)))
 

@@ -36,8 +36,19 @@ def test_a_replication_factor_below_min_isr_is_not_called_under_min_isr_while_al
 
 
 def test_the_list_says_in_a_word_what_is_wrong():
-    (grid,) = TopicList([topic(WELL, BEHIND), topic(WELL, GONE), topic(WELL)]).view()
-    assert [row[-1].text for row in grid.rows] == ["1 under-replicated", "1 offline", "ok"]
+    (grid,) = TopicList([topic(WELL, BEHIND), topic(BEHIND, THIN), topic(WELL, GONE), topic(WELL)]).view()
+    assert [row[-1].text for row in grid.rows] == [
+        "1 under-replicated",
+        "1 under min ISR, 2 under-replicated",
+        "1 offline, 1 under min ISR, 1 under-replicated",
+        "ok",
+    ]
+
+
+def test_the_data_of_the_list_has_null_where_the_config_may_not_be_read():
+    unread = TopicState("orders", (BEHIND,))
+    well = TopicState("orders", (WELL,))  # its config is not asked for
+    assert [row["under_min_isr"] for row in TopicList([topic(THIN), unread, well]).data()] == [1, None, 0]
 
 
 def test_the_description_shows_replicas_in_preferred_order_with_their_racks():
