@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import count
 from typing import Any
 
 from kcluster.inventory import values, variable_findings
 from kcluster.inventory.levels import Data, HostLevels, Level, Tree
+from kcluster.inventory.node_ids import NodeIds
 from kcluster.inventory.schema import GROUPS, PREFIXES, VARIABLES
 from kcluster.model.broker import Broker
 from kcluster.model.client import Client
@@ -17,7 +17,7 @@ from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.finding import WHO, Finding, Location
 from kcluster.model.host import Host
 from kcluster.model.listener import Listener
-from kcluster.model.node import Layer, Places
+from kcluster.model.node import Kind, Layer, Places
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.release import Release
 from kcluster.model.spark_cluster import PLACES, SparkCluster, SparkMaster, SparkWorker
@@ -46,6 +46,7 @@ class Builder:
         self.tree = tree
         self.name = name
         self.findings: list[Finding] = []
+        self._ids = NodeIds(tree, self.findings)
         for level in tree.levels:
             self._read_level(level)
 
@@ -157,21 +158,6 @@ class Builder:
             )
         return Host(member.name, address, member.written("ansible_connection") == "local")
 
-    def _id(self, member: HostLevels, variable: str, lowest: int) -> int:
-        number = member.value(variable)
-        if number is None and member.written(variable) is None:
-            used = {other.value(variable) for other in self.tree.members.values()}
-            example = next(number for number in count(lowest) if number not in used)
-            self.findings.append(
-                Finding(
-                    f"host {member.name} has no {variable}",
-                    f"add `{variable}: {example}` to the host",
-                    Location(member.name),
-                )
-            )
-        # A negative id marks a node without one: rules skip it, and the inventory is refused by the finding above.
-        return -1 - len(self.findings) if number is None else int(number)
-
     def _common(self, member: HostLevels, config: tuple[str, ...], environment: tuple[str, ...]) -> dict[str, Any]:
         return {
             "host": self._host(member),
@@ -218,7 +204,7 @@ class Builder:
             "log_dir": "zookeeper_log_dir",
         }
         return Server(
-            id=self._id(member, "zookeeper_id", 1),
+            id=self._ids.of(member, Kind.ZOOKEEPER),
             heap=member.value("zookeeper_heap", "512m"),
             **_set_fields(member, variables),
             **self._common(member, ("zookeeper_config",), ("zookeeper_environment",)),
@@ -231,7 +217,7 @@ class Builder:
             "heap": "kafka_controller_heap",
         }
         return Controller(
-            id=self._id(member, "kafka_controller_id", 3001),
+            id=self._ids.of(member, Kind.CONTROLLER),
             **_set_fields(member, variables),
             **self._common(
                 member,
@@ -244,7 +230,7 @@ class Builder:
         common = self._common(member, ("kafka_config",), ("kafka_environment",))
         listeners = _listeners(member, common["host"])
         return Broker(
-            id=self._id(member, "kafka_broker_id", 1),
+            id=self._ids.of(member, Kind.BROKER),
             listeners=listeners,
             inter_broker_listener=self._inter_broker(member, listeners),
             **_set_fields(member, {"data_dirs": "kafka_data_dirs", "rack": "kafka_rack", "heap": "kafka_heap"}),
