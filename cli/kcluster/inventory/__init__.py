@@ -85,7 +85,7 @@ def refuse(loaded: Loaded, cluster: Cluster | None, findings: list[Finding]) -> 
     if cluster and not errors:
         folder = loaded.path if loaded.path.is_dir() else loaded.path.parent
         return replace(cluster, client=cluster.client.beside(folder.absolute()))
-    reported = report(errors, loaded.origins.locate)
+    reported = report(errors, loaded.origins.locate, loaded.origins.syntax)
     raise InventoryError(
         f"the inventory {loaded.path} is refused: {counted(len(reported), 'error')}",
         details="\n".join(line for found in reported for line in found.lines),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kcluster.inventory import values, variable_findings
+from kcluster.inventory.group_findings import missing_group
 from kcluster.inventory.levels import Data, HostLevels, Level, Tree
 from kcluster.inventory.node_ids import NodeIds
 from kcluster.inventory.schema import GROUPS, PREFIXES, VARIABLES
@@ -20,6 +21,7 @@ from kcluster.model.listener import Listener
 from kcluster.model.node import Kind, Layer, Places
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.release import Release
+from kcluster.model.snippet import Assignment
 from kcluster.model.spark_cluster import PLACES, SparkCluster, SparkMaster, SparkWorker
 from kcluster.model.suggestions import meant
 
@@ -60,7 +62,8 @@ class Builder:
         brokers = sorted((self._broker(member) for member in self.tree.within("kafka_broker")), key=_order)
         metadata = self._metadata()
         if not brokers:
-            self._missing_group("kafka_broker", "group kafka_broker is empty or missing: the cluster has no brokers")
+            message = "group kafka_broker is empty or missing: the cluster has no brokers"
+            self.findings.append(missing_group(self.tree, ("kafka_broker",), message))
         if not brokers or metadata is None:
             return None
         return Cluster(
@@ -91,6 +94,7 @@ class Builder:
                 f"{variable} {level.where}: {fault.message}",
                 fault.resolution,
                 Location(level.subject, variable, fault.key),
+                snippet=Assignment(variable, fault.example) if fault.example else None,
             )
             for fault in faults
         ]
@@ -110,15 +114,9 @@ class Builder:
             return Ensemble(tuple(servers), self._cluster_wide("zookeeper_chroot", ""))
         if controllers:
             return Quorum(tuple(controllers), self._cluster_wide("kafka_cluster_id", ""))
-        self._missing_group(
-            "zookeeper", "groups zookeeper and kafka_controller are empty: the cluster has no metadata quorum"
-        )
+        message = "groups zookeeper and kafka_controller are empty: the cluster has no metadata quorum"
+        self.findings.append(missing_group(self.tree, ("zookeeper", "kafka_controller"), message))
         return None
-
-    def _missing_group(self, group: str, message: str) -> None:
-        near = meant(group, (name for name in self.tree.groups if name not in ("all", "ungrouped", *VARIABLES)))
-        hint = f"rename the group {near} to {group}" if near and near != group else f"put hosts into the group {group}"
-        self.findings.append(Finding(message, hint, Location(near if near else "all")))
 
     def _cluster_wide(self, variable: str, default: Any) -> Any:
         """The value of a variable that must be the same on every host; a finding where it is not."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kcluster.inventory.foreign_variables import FOREIGN_IDS
 from kcluster.inventory.levels import HostLevels, Tree
-from kcluster.model.finding import Finding, Location
+from kcluster.model.finding import SNIPPET, Finding, Location
 from kcluster.model.node import Kind
+from kcluster.model.snippet import Assignment
 from kcluster.rules.structure import ID_VARIABLES, free_ids
 
 
@@ -23,19 +25,28 @@ class NodeIds:
         variable = ID_VARIABLES[kind]
         number = member.value(variable)
         if number is None and member.written(variable) is None:
-            self._findings.append(
-                Finding(
-                    f"host {member.name} has no {variable}",
-                    f"add `{variable}: {self._offer(kind)}` to the host",
-                    Location(member.name),
-                )
-            )
+            self._findings.append(self._missing(member, kind))
         # A negative id marks a node without one: rules skip it, and the inventory is refused by the finding above.
         return -1 - len(self._findings) if number is None else int(number)
+
+    def _missing(self, member: HostLevels, kind: Kind) -> Finding:
+        """What to do about a host without an id: keep the one it has in another role's variable, else a free one."""
+        variable = ID_VARIABLES[kind]
+        message = f"host {member.name} has no {variable}"
+        for other, same in FOREIGN_IDS.items():
+            if same == variable and member.written(other) is not None:
+                return Finding(message, f"rename {other} to {variable}", Location(member.name, other))
+        snippet = Assignment(variable, self._offer(kind))
+        return Finding(message, f"add {SNIPPET} to the host", Location(member.name), snippet=snippet)
 
     def _offer(self, kind: Kind) -> int:
         """The next number that no host has, or was offered."""
         if kind not in self._free:
-            numbers = (member.value(ID_VARIABLES[kind]) for member in self._tree.members.values())
-            self._free[kind] = free_ids(kind, {number for number in numbers if number is not None})
+            self._free[kind] = free_ids(kind, set(self._used(ID_VARIABLES[kind])))
         return next(self._free[kind])
+
+    def _used(self, variable: str) -> Iterator[int]:
+        names = [other for other, same in FOREIGN_IDS.items() if same == variable]
+        for member in self._tree.members.values():
+            written = [member.value(variable), *map(member.written, names)]
+            yield from (number for number in written if isinstance(number, int))

@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 from kcluster.inventory import cluster_from
+from kcluster.model.finding import report
+from kcluster.model.snippet import Syntax
 from kcluster.rules.structure import structure
 from tests.unit.inventory.test_builder import data
 
@@ -16,7 +18,8 @@ def offered(answer: dict[str, Any], variable: str) -> list[int]:
     """The numbers that all findings together offer for a variable, in their order."""
     cluster, findings = cluster_from(answer)
     assert cluster
-    texts = [finding.resolution for finding in (*findings, *structure(cluster))]
+    reported = report([*findings, *structure(cluster)], lambda _: "", lambda _: Syntax.YAML)
+    texts = [finding.resolution for finding in reported]
     pattern = re.compile(rf"{variable}(?:: |, such as )(\d+)")
     return [int(found[1]) for text in texts if (found := pattern.search(text))]
 
