@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kcluster.config import property_tables
 from kcluster.config.owned_properties import variable_for
 from kcluster.inventory import examples
 from kcluster.inventory.foreign_variables import FOREIGN, PROPERTY_PREFIXES, SAME_VALUE, Foreign
@@ -61,6 +60,8 @@ def _renamed(fact: str, variable: str, value: Any) -> Meaning:
 
 def _of_property(name: str, prefix: str, value: Any) -> Meaning | None:
     """The meaning of a property's name after a prefix, with `_` for its dots or between its words."""
+    from kcluster.config import property_tables  # lazily, as below: an accepted inventory needs no table
+
     zookeeper = "zookeeper" in prefix
     table = property_tables.zookeeper_table() if zookeeper else property_tables.table(Release().version)
     letters = _letters(name.removeprefix(prefix))
@@ -75,6 +76,8 @@ def _of_property(name: str, prefix: str, value: Any) -> Meaning | None:
 
 def _to_config(key: str, config: str, value: Any) -> Meaning:
     """A property that people set themselves, in the variable for properties."""
+    from kcluster.config import property_tables
+
     fact = f"it is the property {key}, which goes into {config}"
     if property_tables.secret(key) or not isinstance(value, (str, int, float)):
         return Meaning(fact, f"move its value to {key} in {config}")
