@@ -33,6 +33,7 @@ class _Reader:
     """Reads the connection variables of one inventory."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self.folder = str((path if path.is_dir() else path.parent).absolute())
 
     def login(self, member: HostLevels, become_password: str) -> Login:
@@ -91,7 +92,7 @@ class _Reader:
 
     def _value(self, member: HostLevels, variable: str) -> str:
         """A variable decrypted and as text; empty when it is not set."""
-        value = vault.in_clear(member.written(variable))
+        value = vault.in_clear(member.written(variable), self.path)
         if value is None:
             return ""
         return _TEMPLATE.sub(lambda found: self._evaluated(found[1], variable, member.name), str(value))
