@@ -78,7 +78,9 @@ class LazyCommands(TyperGroup):
         """The command of that name, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        return with_plain_types(command_of(cmd_name))
+        from kcluster.vault_options import with_vault_options  # lazily: `--help` needs none of it
+
+        return with_plain_types(with_vault_options(command_of(cmd_name)))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The table of contents, without importing anything."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kcluster.model.topic import Topic
 
 PASSWORD_VARIABLE = "KCLUSTER_BECOME_PASSWORD"
+INVENTORY_VARIABLE = "KCLUSTER_INVENTORY"
 
 
 @dataclass
@@ -32,6 +33,15 @@ class Target:
     client_config: Path | None = None
     ask_become: bool = False
     """Whether to ask for sudo's password."""
+
+    def __post_init__(self) -> None:
+        """Refuse to guess which of two clusters is meant; a flag outranks the inventory of the environment."""
+        if (self.bootstrap or self.name) and self.inventory == Path(os.environ.get(INVENTORY_VARIABLE, "")):
+            self.inventory = None
+        flags = {"--inventory": self.inventory, "--name": self.name, "--bootstrap": self.bootstrap}
+        given = [f"{flag} {value}" for flag, value in flags.items() if value]
+        if len(given) > 1:
+            raise UsageError(f"{' and '.join(given)} name two clusters", resolution="give one of them")
 
     @cached_property
     def cluster(self) -> Cluster:
@@ -82,7 +92,7 @@ class Target:
     @property
     def declared_topics(self) -> tuple[Topic, ...]:
         """The topics as the inventory declares them now, also where the local cluster was started before a change."""
-        if not self.inventory or self.name:
+        if not self.inventory:
             return self.cluster.topics
         from kcluster import inventory
 

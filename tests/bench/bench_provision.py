@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,10 +42,10 @@ def _median(rows: tuple[tuple[str, float, float, float], ...]) -> tuple[str, flo
 
 
 @contextmanager
-def bare(size: int, cluster: str, folder: Path) -> Iterator[Fleet]:
+def bare(size: int, cluster: str, folder: Path, environment: Mapping[str, str] = {}) -> Iterator[Fleet]:
     """Fresh hosts and an inventory for them."""
     with own_lab(f"bench-{folder.name}", size, base_image()) as lab:
-        yield fleet_on(lab, cluster, folder, environment={})
+        yield fleet_on(lab, cluster, folder, environment)
 
 
 def spent(fleet: Fleet, *words: str) -> float:

@@ -17,7 +17,8 @@ PREPARE = """set -e
 useradd --system --user-group --no-create-home --shell /usr/sbin/nologin kafka
 mkdir -p /opt/kafka/release
 tar xz -C /opt/kafka/release --strip-components 1 --no-same-owner
-ln -s release /opt/kafka/current
+ln -s release /opt/kafka/current-kafka
+ln -s release /opt/kafka/current-zookeeper
 """
 START = """set -e
 tar x -C / --no-same-owner --no-overwrite-dir

@@ -45,5 +45,5 @@ def test_the_configuration_of_a_broker_says_where_each_value_comes_from(live):
 
 def test_an_unknown_broker_is_answered_with_those_there_are(live):
     done = live.run("broker", "config", "77", "-n", live.name, check=False)
-    assert done.returncode == 4
+    assert done.returncode == 2
     assert "there is no broker 77: the brokers are 1, 2 and 3" in done.stderr

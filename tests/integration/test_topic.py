@@ -125,7 +125,7 @@ def test_a_topic_that_cannot_be_is_refused_in_one_clear_line(live, words, code, 
 def test_an_unknown_topic_is_answered_with_the_nearest_name(live):
     live.run("topic", "create", "invoices", "-n", live.name)
     for verb in (["describe"], ["alter", "-p", "9", "--yes"], ["delete", "--confirm", "invoicse"]):
-        told = refused(live, 4, "topic", verb[0], "invoicse", *verb[1:])
+        told = refused(live, 2, "topic", verb[0], "invoicse", *verb[1:])
         assert "there is no topic invoicse" in told
         assert "did you mean invoices" in told
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,8 +49,23 @@ def test_an_inventory_of_this_machine_means_the_local_cluster_of_its_name() -> N
     assert (target.cluster.name, target.kafka.bootstrap) == ("laptop", "127.0.0.1:9092")
 
 
-def test_a_name_means_a_local_cluster_whatever_the_inventory_variable_says() -> None:
+def test_a_flag_outranks_the_inventory_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KCLUSTER_INVENTORY", "far")
     assert Target(inventory=Path("far"), name="other").cluster.name == "other"
+    assert Target(inventory=Path("far"), bootstrap="b1:9092").kafka.bootstrap == "b1:9092"
+
+
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        ({"inventory": Path("far"), "bootstrap": "b1:9092"}, "--inventory far and --bootstrap b1:9092"),
+        ({"inventory": Path("far"), "name": "other"}, "--inventory far and --name other"),
+        ({"name": "other", "bootstrap": "b1:9092"}, "--name other and --bootstrap b1:9092"),
+    ],
+)
+def test_two_clusters_are_refused(flags: dict[str, Any], named: str) -> None:
+    with pytest.raises(UsageError, match=f"{named} name two clusters"):
+        Target(**flags)
 
 
 def test_nothing_means_the_one_local_cluster() -> None:

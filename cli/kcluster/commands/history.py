@@ -40,7 +40,9 @@ def history(
 
       kcluster history show 7 -i inventories/staging
     """
-    return None if ctx.invoked_subcommand else operation.history(_cluster(name, inventory), last)
+    if ctx.invoked_subcommand:
+        return None
+    return operation.history_of(inventory, last) if inventory and not name else operation.history(name, last)
 
 
 @app.command("show")

@@ -11,7 +11,7 @@ from kcluster import complete, show
 from kcluster import inventory as inventories
 from kcluster.commands.options import Inventory, Output
 from kcluster.errors import UsageError
-from kcluster.operations import render
+from kcluster.operations import render, validate
 from kcluster.results import Result
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -55,7 +55,7 @@ def files(
         raise UsageError("no inventory is given", resolution="kcluster render -i INV, or set KCLUSTER_INVENTORY")
     if out and explain:
         raise UsageError("--out and --explain cannot be used together", resolution="remove one of them")
-    cluster = render.with_local_layout(inventories.read(inventory))
+    cluster = render.with_local_layout(validate.accepted(inventories.load(inventory)))
     if explain:
         return render.explained(cluster, hosts or ())
     return render.written(cluster, out, hosts or ()) if out else render.rendered(cluster, hosts or ())

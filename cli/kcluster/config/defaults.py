@@ -83,6 +83,12 @@ _ZOOKEEPER_MODE = (
     ),
     Default("zookeeper.connection.timeout.ms", "18000", "how long a start waits for ZooKeeper"),
     Default("broker.id.generation.enable", "false", "ids come from the inventory"),
+    Default(
+        "controlled.shutdown.retry.backoff.ms",
+        "250",
+        "a broker that stops while the controller does asks the next controller so soon; 5000 is Kafka's",
+    ),
+    Default("controlled.shutdown.max.retries", "40", "10 s for a new controller, before a broker stops without one"),
 )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcluster.errors import InventoryError
-from kcluster.inventory import cache, vault
+from kcluster.inventory import cache, vault, vault_errors
 from kcluster.inventory.builder import cluster_from
 from kcluster.inventory.levels import Data
 from kcluster.inventory.logins import logins
@@ -55,7 +55,7 @@ def load(path: Path) -> Loaded:
             f"there is no inventory {path}", resolution=f"check the path, or write a new one: kcluster init {path}"
         )
     try:
-        return Loaded(path, vault.decrypted(cache.export(path)))
+        return Loaded(path, vault.decrypted(cache.export(path), path))
     except OSError as problem:
         raise InventoryError(
             f"cannot read {problem.filename or path}: {problem.strerror}", resolution="check its permissions: ls -l"
@@ -63,7 +63,7 @@ def load(path: Path) -> Loaded:
     except InventoryError as problem:
         from kcluster.inventory.origins import syntax_error
 
-        raise syntax_error(path) or problem from problem
+        raise vault_errors.of_file(path, problem) or syntax_error(path) or problem from problem
 
 
 def read(path: Path) -> Cluster:
@@ -85,7 +85,7 @@ def refuse(loaded: Loaded, cluster: Cluster | None, findings: list[Finding]) -> 
     if cluster and not errors:
         folder = loaded.path if loaded.path.is_dir() else loaded.path.parent
         return replace(cluster, client=cluster.client.beside(folder.absolute()))
-    reported = report(errors, loaded.origins.locate)
+    reported = report(errors, loaded.origins.locate, loaded.origins.syntax)
     raise InventoryError(
         f"the inventory {loaded.path} is refused: {counted(len(reported), 'error')}",
         details="\n".join(line for found in reported for line in found.lines),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import count
 from typing import Any
 
 from kcluster.inventory import variable_findings, variables
+from kcluster.inventory.group_findings import missing_group
 from kcluster.inventory.levels import Data, HostLevels, Tree
-from kcluster.inventory.schema import GROUPS, VARIABLES
+from kcluster.inventory.node_ids import NodeIds
+from kcluster.inventory.schema import GROUPS
 from kcluster.model.broker import Broker
 from kcluster.model.client import Client
 from kcluster.model.cluster import Cluster
@@ -17,7 +18,7 @@ from kcluster.model.ensemble import Ensemble, Server
 from kcluster.model.finding import WHO, Finding, Location
 from kcluster.model.host import Host
 from kcluster.model.listener import Listener
-from kcluster.model.node import Layer, Places
+from kcluster.model.node import Kind, Layer, Places
 from kcluster.model.quorum import Controller, Quorum
 from kcluster.model.release import Release
 from kcluster.model.spark_cluster import PLACES, SparkCluster, SparkMaster, SparkWorker
@@ -46,6 +47,7 @@ class Builder:
         self.tree = tree
         self.name = name
         self.findings = variables.read(tree)
+        self._ids = NodeIds(tree, self.findings)
 
     def cluster(self) -> Cluster | None:
         """The cluster; None when there are no brokers or no metadata quorum."""
@@ -57,7 +59,8 @@ class Builder:
         brokers = sorted((self._broker(member) for member in self.tree.within("kafka_broker")), key=_order)
         metadata = self._metadata()
         if not brokers:
-            self._missing_group("kafka_broker", "group kafka_broker is empty or missing: the cluster has no brokers")
+            message = "group kafka_broker is empty or missing: the cluster has no brokers"
+            self.findings.append(missing_group(self.tree, ("kafka_broker",), message))
         if not brokers or metadata is None:
             return None
         return Cluster(
@@ -86,15 +89,9 @@ class Builder:
             return Ensemble(tuple(servers), self._cluster_wide("zookeeper_chroot", ""))
         if controllers:
             return Quorum(tuple(controllers), self._cluster_wide("kafka_cluster_id", ""))
-        self._missing_group(
-            "zookeeper", "groups zookeeper and kafka_controller are empty: the cluster has no metadata quorum"
-        )
+        message = "groups zookeeper and kafka_controller are empty: the cluster has no metadata quorum"
+        self.findings.append(missing_group(self.tree, ("zookeeper", "kafka_controller"), message))
         return None
-
-    def _missing_group(self, group: str, message: str) -> None:
-        near = meant(group, (name for name in self.tree.groups if name not in ("all", "ungrouped", *VARIABLES)))
-        hint = f"rename the group {near} to {group}" if near and near != group else f"put hosts into the group {group}"
-        self.findings.append(Finding(message, hint, Location(near if near else "all")))
 
     def _cluster_wide(self, variable: str, default: Any) -> Any:
         """The value of a variable that must be the same on every host; a finding where it is not."""
@@ -127,21 +124,6 @@ class Builder:
         if template := member.unevaluated("ansible_host"):
             self.findings.append(variable_findings.unevaluated(template, member.name))
         return Host(member.name, address, member.written("ansible_connection") == "local")
-
-    def _id(self, member: HostLevels, variable: str, lowest: int) -> int:
-        number = member.value(variable)
-        if number is None and member.written(variable) is None:
-            used = {other.value(variable) for other in self.tree.members.values()}
-            example = next(number for number in count(lowest) if number not in used)
-            self.findings.append(
-                Finding(
-                    f"host {member.name} has no {variable}",
-                    f"add `{variable}: {example}` to the host",
-                    Location(member.name),
-                )
-            )
-        # A negative id marks a node without one: rules skip it, and the inventory is refused by the finding above.
-        return -1 - len(self.findings) if number is None else int(number)
 
     def _common(self, member: HostLevels, config: tuple[str, ...], environment: tuple[str, ...]) -> dict[str, Any]:
         return {
@@ -189,7 +171,7 @@ class Builder:
             "log_dir": "zookeeper_log_dir",
         }
         return Server(
-            id=self._id(member, "zookeeper_id", 1),
+            id=self._ids.of(member, Kind.ZOOKEEPER),
             heap=member.value("zookeeper_heap", "512m"),
             **_set_fields(member, fields),
             **self._common(member, ("zookeeper_config",), ("zookeeper_environment",)),
@@ -202,7 +184,7 @@ class Builder:
             "heap": "kafka_controller_heap",
         }
         return Controller(
-            id=self._id(member, "kafka_controller_id", 3001),
+            id=self._ids.of(member, Kind.CONTROLLER),
             **_set_fields(member, fields),
             **self._common(
                 member,
@@ -215,7 +197,7 @@ class Builder:
         common = self._common(member, ("kafka_config",), ("kafka_environment",))
         listeners = _listeners(member, common["host"])
         return Broker(
-            id=self._id(member, "kafka_broker_id", 1),
+            id=self._ids.of(member, Kind.BROKER),
             listeners=listeners,
             inter_broker_listener=self._inter_broker(member, listeners),
             **_set_fields(member, {"data_dirs": "kafka_data_dirs", "rack": "kafka_rack", "heap": "kafka_heap"}),

@@ -14,6 +14,7 @@ from kcluster.errors import InventoryError
 from kcluster.inventory import cache
 from kcluster.inventory.levels import Data, Tree
 from kcluster.model.finding import Location
+from kcluster.model.snippet import Syntax
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _IGNORED = (".md", ".txt", ".rst", ".cfg", ".bak", ".orig", ".pyc")  # as Ansible does
@@ -21,6 +22,9 @@ _YAML = (".yml", ".yaml", ".json", "")
 
 Place = tuple[str, str, str]
 """A subject ("all", a group, a host), a variable, and a key inside of it; the last two may be empty."""
+
+Written = tuple[str, Syntax]
+"""File and line of a place, and how it is written."""
 
 
 class Origins:
@@ -32,6 +36,13 @@ class Origins:
 
     def locate(self, spot: Location) -> str:
         """ "hosts.yml:12" for a spot: the exact key, else its variable, else its host or group; empty when unknown."""
+        return self._found(spot)[0]
+
+    def syntax(self, spot: Location) -> Syntax:
+        """The syntax of the place that `locate` gives; where that is unknown, the one for variables of all hosts."""
+        return self._found(spot)[1]
+
+    def _found(self, spot: Location) -> Written:
         member = self.tree.members.get(spot.subject)
         subjects = [level.subject for level in reversed(member.levels)] if member else [spot.subject]
         if not member and spot.subject == "all":
@@ -40,16 +51,21 @@ class Origins:
             for subject in subjects if wanted[0] else ():
                 if found := self._index.get((subject, *wanted)):
                     return found
-        return self._index.get((spot.subject, "", ""), "")
+        return self._index.get((spot.subject, "", "")) or ("", self._syntax_of_all)
 
     @cached_property
-    def _index(self) -> dict[Place, str]:
+    def _syntax_of_all(self) -> Syntax:
+        in_ini = any(syntax is not Syntax.YAML for _, syntax in self._index.values())
+        return Syntax.INI_VARS if in_ini else Syntax.YAML
+
+    @cached_property
+    def _index(self) -> dict[Place, Written]:
         """File and line of each place; of duplicates in one file the last, as in Ansible."""
-        index: dict[Place, str] = {}
+        index: dict[Place, Written] = {}
         for path in cache.files(self.path):
             shown = _relative(path)
-            for place, line in _places(path, self.path):
-                index[place] = f"{shown}:{line}"
+            for place, line, syntax in _places(path, self.path):
+                index[place] = f"{shown}:{line}", syntax
         return index
 
 
@@ -77,11 +93,11 @@ def _relative(path: Path) -> str:
     return absolute.removeprefix(here)
 
 
-def _places(path: Path, inventory: Path) -> Iterator[tuple[Place, int]]:
+def _places(path: Path, inventory: Path) -> Iterator[tuple[Place, int, Syntax]]:
     folders = path.relative_to(inventory if inventory.is_dir() else inventory.parent).parts
     subject = _subject(folders)
     if path.suffix in _YAML and (root := _compose(path)) is not None:
-        yield from _variables(root, subject) if subject else _groups(root)
+        yield from ((*found, Syntax.YAML) for found in (_variables(root, subject) if subject else _groups(root)))
     elif not subject and path.suffix not in _IGNORED:
         yield from _ini(path)
 
@@ -150,16 +166,16 @@ _SECTION = re.compile(r"\[([^:\]]+)(?::(\w+))?\]")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\s*=")
 
 
-def _ini(path: Path) -> Iterator[tuple[Place, int]]:
+def _ini(path: Path) -> Iterator[tuple[Place, int, Syntax]]:
     """An INI inventory: [group], [group:vars], and hosts with their variables on one line."""
     section, kind = "ungrouped", ""
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
         words = line.split("#")[0].split()
         if match := _SECTION.match(line.strip()):
             section, kind = match[1], match[2] or ""
-            yield (section, "", ""), number
+            yield (section, "", ""), number, Syntax.INI_VARS
         elif words and kind == "vars":
-            yield (section, words[0].partition("=")[0], ""), number
+            yield (section, words[0].partition("=")[0], ""), number, Syntax.INI_VARS
         elif words and not kind:
-            yield (words[0], "", ""), number
-            yield from (((words[0], name, ""), number) for name in _ASSIGNMENT.findall(line))
+            yield (words[0], "", ""), number, Syntax.INI_HOST
+            yield from (((words[0], name, ""), number, Syntax.INI_HOST) for name in _ASSIGNMENT.findall(line))

@@ -22,6 +22,7 @@ class VariableType(StrEnum):
     """The types of variables, as the documentation spells them."""
 
     TEXT = "text"
+    VERSION = "release, in quotes"
     SECRET = "secret text"
     BOOLEAN = "true or false"
     INTEGER = "whole number"
@@ -56,7 +57,7 @@ _SCHEMA = (
         "the inventory's name",
         "the cluster's name; commands that delete data ask for it",
     ),
-    Variable("kafka_version", "all", VariableType.TEXT, "3.9.2", "the Kafka release to install"),
+    Variable("kafka_version", "all", VariableType.VERSION, "3.9.2", "the Kafka release to install"),
     Variable("kafka_scala_version", "all", VariableType.TEXT, "2.13", "the Scala version the release was built for"),
     Variable(
         "kafka_release_sources",

@@ -50,7 +50,7 @@ class TemplateResult:
             name = undefined[1]
             return f"define {name} in the inventory, or give it a default: {{{{ {name} | default('...') }}}}"
         if "vault" in self.problem:
-            return "give the vault password, see docs/hosts.md"
+            return "give the password: --vault-password-file FILE, or --vault-id ID@FILE"
         return "correct the template, or write the value itself"
 
 

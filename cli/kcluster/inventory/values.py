@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from kcluster.config.setting import HIDDEN, text
+from kcluster.inventory import examples
 from kcluster.inventory.schema import VariableType
+from kcluster.model.finding import SNIPPET
 from kcluster.model.listener import PROTOCOLS
+from kcluster.model.release import Release
 from kcluster.model.suggestions import meant
 from kcluster.model.topic import Topic, name_fault
 
@@ -17,6 +20,7 @@ _HEAP = re.compile(r"[1-9]\d*[kmgKMG]")
 _LISTENER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _LISTENER_KEYS = ("name", "port", "protocol", "host", "advertised_host", "advertised_port")
 _TOPIC_KEYS = ("name", "partitions", "replication_factor", "config")
+_PROPERTIES = f"write {SNIPPET}, with the properties you mean"
 _ONE_VALUE = "use one value, in quotes where YAML would read a number, a date or true/false"
 
 Scalar = (str, int, float, bool)
@@ -29,6 +33,8 @@ class ValueFault:
     message: str
     resolution: str = ""
     key: str = ""
+    example: Any = None
+    """A value of the type, for `{snippet}` in the resolution."""
 
 
 Faults = list[ValueFault]
@@ -57,8 +63,15 @@ def _without_secrets(key: str, value: Any) -> Any:
     return [_without_secrets(key, item) for item in value] if isinstance(value, list) else value
 
 
-def _mismatch(faults: Faults, expected: str, value: Any, resolution: str = "", key: str = "") -> None:
-    faults.append(ValueFault(f"{shown(value)} is not {expected}", resolution, key))
+def _mismatch(
+    faults: Faults, expected: str, value: Any, resolution: str = "", key: str = "", example: Any = None
+) -> None:
+    faults.append(ValueFault(f"{shown(value)} is not {expected}", resolution, key, example))
+
+
+def _no_list(faults: Faults, expected: str, value: Any, example: list[Any]) -> None:
+    how = "write a list, such as" if example in examples.GENERAL else "write"
+    _mismatch(faults, expected, value, f"{how} {SNIPPET}", example=example)
 
 
 def _text(value: Any, faults: Faults) -> str | None:
@@ -66,6 +79,14 @@ def _text(value: Any, faults: Faults) -> str | None:
         _mismatch(faults, "text", value, _ONE_VALUE)
         return None
     return str(value)
+
+
+def _version(value: Any, faults: Faults) -> str | None:
+    if isinstance(value, float):
+        message = f"{value} is a number, not a release: without quotes {value}0 is read as {value} too"
+        faults.append(ValueFault(message, f"write the whole release in quotes: {SNIPPET}", example=Release().version))
+        return None
+    return _text(value, faults)
 
 
 def _secret(value: Any, faults: Faults) -> str | None:
@@ -108,14 +129,14 @@ def _path(value: Any, faults: Faults) -> str | None:
 
 def _paths(value: Any, faults: Faults) -> tuple[str, ...] | None:
     if not isinstance(value, list) or not value:
-        _mismatch(faults, "a list of absolute paths", value, "use a YAML list: [/data/1, /data/2]")
+        _no_list(faults, "a list of absolute paths", value, examples.paths(value))
         return None
     return tuple(path for item in value if (path := _path(item, faults)))
 
 
 def _texts(value: Any, faults: Faults) -> tuple[str, ...] | None:
     if not isinstance(value, list) or not value:
-        _mismatch(faults, "a list", value, "use a YAML list: [cache, maven, url]")
+        _no_list(faults, "a list", value, examples.texts(value))
         return None
     return tuple(word for item in value if (word := _text(item, faults)))
 
@@ -130,7 +151,7 @@ def _heap(value: Any, faults: Faults) -> str | None:
 def _properties(value: Any, faults: Faults) -> dict[str, str]:
     if not isinstance(value, Mapping):
         # Text with the content of a whole file, as vaulted files are, contains its passwords.
-        _mismatch(faults, "a mapping of properties", value and HIDDEN, "write one `key: value` per line below it")
+        _mismatch(faults, "a mapping of properties", value and HIDDEN, _PROPERTIES, example=examples.PROPERTIES)
         return {}
     return {str(key): text(item) for key, item in value.items() if _plain(str(key), item, faults)}
 
@@ -158,8 +179,8 @@ def _flat(key: str, value: Any) -> str:
 
 
 def _listeners(value: Any, faults: Faults) -> tuple[dict[str, Any], ...]:
-    if not isinstance(value, list) or not value:
-        _mismatch(faults, "a list of listeners", value, "use a YAML list: [{name: internal, port: 9092}]")
+    if not isinstance(value, list) or not value or any(isinstance(item, str) for item in value):
+        _no_list(faults, "a list of listeners", value, examples.listeners(value))
         return ()
     return tuple(listener for item in value if (listener := _listener(item, faults)))
 
@@ -186,7 +207,7 @@ def _listener(value: Any, faults: Faults) -> dict[str, Any] | None:
 
 def _topics(value: Any, faults: Faults) -> tuple[Topic, ...]:
     if not isinstance(value, list):
-        _mismatch(faults, "a list of topics", value, "use a YAML list: [{name: events, partitions: 6}]")
+        _no_list(faults, "a list of topics", value, examples.topics(value))
         return ()
     return tuple(topic for item in value if (topic := _topic(item, faults)))
 
@@ -226,6 +247,7 @@ def _entry(value: Any, keys: tuple[str, ...], what: str, faults: Faults) -> dict
 
 _READERS: Mapping[VariableType, Callable[[Any, Faults], Any]] = {
     VariableType.TEXT: _text,
+    VariableType.VERSION: _version,
     VariableType.SECRET: _secret,
     VariableType.BOOLEAN: _boolean,
     VariableType.INTEGER: _integer,

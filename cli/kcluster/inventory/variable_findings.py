@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kcluster.inventory import values
+from kcluster.inventory.foreign_variables import FOREIGN_IDS
 from kcluster.inventory.levels import Data, Level, Tree
 from kcluster.inventory.schema import GROUPS, PREFIXES, VARIABLES, VariableType
 from kcluster.inventory.templates import TemplateResult
+from kcluster.inventory.variable_meaning import meaning
 from kcluster.model.finding import WHO, Finding, Location, some, warning
 from kcluster.model.suggestions import meant
 from kcluster.results import few
@@ -20,6 +23,13 @@ _NOT_SHOWN = (VariableType.TOPICS, VariableType.TEXTS, VariableType.PROPERTIES, 
 
 def unknown_variable(variable: str, level: Level) -> Finding:
     """The finding for a variable with a prefix of kcluster that is not in the schema."""
+    if meant_as := meaning(variable, level.written[variable]):
+        return Finding(
+            f"unknown variable {variable} {level.where}: {meant_as.fact}",
+            meant_as.resolution,
+            Location(level.subject, variable),
+            snippet=meant_as.snippet,
+        )
     near = meant(variable, VARIABLES)
     return Finding(
         f"unknown variable {variable} {level.where}" + (f": did you mean {near}?" if near else ""),
@@ -64,7 +74,7 @@ def differing_values(variable: str, by_host: Mapping[str, Any], hosts: Sequence[
 def name_findings(data: Data) -> list[Finding]:
     """Findings about names that no rule on a cluster can see: misspelt prefixes and groups, ids outside their group."""
     tree = Tree(data)
-    return [*_misspelt_prefixes(tree), *_unknown_groups(tree), *_ids_outside_group(tree)]
+    return [*_misspelt_prefixes(tree), *_foreign(tree), *_unknown_groups(tree), *_ids_outside_group(tree)]
 
 
 def _misspelt_prefixes(tree: Tree) -> Iterator[Finding]:
@@ -73,6 +83,19 @@ def _misspelt_prefixes(tree: Tree) -> Iterator[Finding]:
     for variable, level in first.items():
         if not variable.startswith(PREFIXES) and _misspelt(variable, VARIABLES):
             yield unknown_variable(variable, level)
+
+
+def _foreign(tree: Tree) -> Iterator[Finding]:
+    """`amq_streams_broker_data_dir`: another role's, with a meaning that no variable of the inventory has yet."""
+    written = {variable for level in tree.levels for variable in level.written}
+    for level in tree.levels:
+        for variable, value in level.written.items():
+            known = variable.startswith(PREFIXES) or variable in FOREIGN_IDS
+            if not known and (found := meaning(variable, value)) and found.variable not in written:
+                message = f"{variable} {level.where} has no effect: {found.fact}"
+                yield replace(
+                    warning(message, found.resolution, Location(level.subject, variable)), snippet=found.snippet
+                )
 
 
 def _unknown_groups(tree: Tree) -> Iterator[Finding]:

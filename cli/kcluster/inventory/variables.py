@@ -10,6 +10,7 @@ from kcluster.inventory.levels import HostLevels, Level, Tree
 from kcluster.inventory.schema import GROUPS, PREFIXES, VARIABLES, VariableType
 from kcluster.inventory.templates import TemplateResult, template_in
 from kcluster.model.finding import WHO, Finding, Location
+from kcluster.model.snippet import Assignment
 
 
 def read(tree: Tree) -> list[Finding]:
@@ -31,7 +32,9 @@ def _level(level: Level) -> Iterator[Finding]:
 def _variable(level: Level, variable: str) -> Iterator[Finding]:
     for fault in _parsed(level, variable):
         where = Location(level.subject, variable, fault.key)
-        yield Finding(f"{variable} {level.where}: {fault.message}", fault.resolution, where)
+        yield Finding(
+            f"{variable} {level.where}: {fault.message}", fault.resolution, where, snippet=_snippet(variable, fault)
+        )
 
 
 def _parsed(level: Level, variable: str) -> values.Faults:
@@ -66,7 +69,12 @@ def _variable_of_host(level: Level, variable: str, host: str) -> Iterator[Findin
             fault.resolution,
             Location(level.subject, variable, fault.key),
             who=host,
+            snippet=_snippet(variable, fault),
         )
+
+
+def _snippet(variable: str, fault: values.ValueFault) -> Assignment | None:
+    return Assignment(variable, fault.example) if fault.example else None
 
 
 def _keep_secret(variable: str, templates: Iterable[TemplateResult]) -> None:

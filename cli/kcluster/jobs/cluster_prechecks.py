@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kcluster.clients.kafka import Kafka, topic_names, topics
 from kcluster.clients.kafka.topics import TopicState
-from kcluster.errors import RefusedError
+from kcluster.errors import UsageError
 from kcluster.results import Progress
 
 OUTPUTS = {
@@ -24,13 +24,13 @@ OUTPUTS = {
 
 
 def require_topics(known: Mapping[str, TopicState], names: Sequence[str]) -> list[TopicState]:
-    """The topics that the job reads; RefusedError names the first missing one and similar names."""
+    """The topics that the job reads; UsageError names the first missing one and similar names."""
     try:
         return topic_names.pick(known, names)
-    except RefusedError as problem:
+    except UsageError as problem:
         missing = next(name for name in names if name not in known)
         create = f"correct `topics` in the job's file, or create it: kcluster topic create {missing}"
-        raise RefusedError(problem.message, details=problem.resolution, resolution=create) from problem
+        raise UsageError(problem.message, details=problem.resolution, resolution=create) from problem
 
 
 def create_output_topics(

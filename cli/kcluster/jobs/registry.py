@@ -16,7 +16,7 @@ from typing import Any
 from kcluster import file_lock, paths
 from kcluster.clients import processes
 from kcluster.clients.processes import Process
-from kcluster.errors import LockedError, RefusedError, UsageError
+from kcluster.errors import LockedError, UsageError
 from kcluster.results import counted
 
 ENVIRONMENT_MARK = "KCLUSTER_JOB"
@@ -193,7 +193,7 @@ def pick(name: str) -> Job:
     from kcluster.model.suggestions import nearest
 
     near = nearest(name, [job.name for job in known])
-    raise RefusedError(
+    raise UsageError(
         f"job {name} was not submitted on this machine",
         resolution=f"did you mean {' or '.join(near)}?" if near else "see kcluster job list",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kcluster import paths
-from kcluster.errors import RefusedError, UsageError
+from kcluster.errors import UsageError
 from kcluster.local.cluster_record import ClusterRecord, cluster_names
 from kcluster.model.cluster import Cluster
 from kcluster.model.suggestions import nearest
@@ -38,7 +38,7 @@ def name_of(name: str | None, path: Path | None) -> str:
 
 
 def record(name: str) -> ClusterRecord:
-    """The record of a local cluster; RefusedError with the nearest names when there is none."""
+    """The record of a local cluster; UsageError with the nearest names when there is none."""
     loaded = ClusterRecord.load(paths.home() / "local" / name)
     if loaded is None:
         raise _unknown(name)
@@ -46,16 +46,16 @@ def record(name: str) -> ClusterRecord:
 
 
 def running(name: str) -> Cluster:
-    """The local cluster of that name, with its local ports and directories; RefusedError when there is none."""
+    """The local cluster of that name, with its local ports and directories; UsageError when there is none."""
     return record(name).cluster
 
 
-def _unknown(name: str) -> RefusedError:
+def _unknown(name: str) -> UsageError:
     known = cluster_names()
     if not known:
-        return RefusedError(f"there is no local cluster {name}", resolution=f"start it: kcluster up --name {name}")
+        return UsageError(f"there is no local cluster {name}", resolution=f"start it: kcluster up --name {name}")
     near = nearest(name, known) or known
-    return RefusedError(
+    return UsageError(
         f"there is no local cluster {name}; there is {', '.join(near)}",
         resolution=f"choose one: --name {near[0]}",
     )

@@ -6,8 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kcluster.model.snippet import Snippet, Syntax
+
 WHO = "{who}"
 """The placeholder for the names in `Finding.who`: one mistake in a group is one finding, not one for each host."""
+
+SNIPPET = "{snippet}"
+"""The placeholder for `Finding.snippet` in a resolution."""
 
 
 class Severity(StrEnum):
@@ -37,6 +42,8 @@ class Finding:
     severity: Severity = Severity.ERROR
     who: str = ""
     """The host it is about; findings of several hosts from the same line are reported as one."""
+    snippet: Snippet | None = None
+    """What to write; shown in the syntax of the location."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +70,25 @@ def warning(message: str, resolution: str = "", spot: Location | None = None) ->
     return Finding(message, resolution, spot or Location(), Severity.WARNING)
 
 
-def report(findings: Iterable[Finding], locate: Callable[[Location], str]) -> tuple[Reported, ...]:
+def report(
+    findings: Iterable[Finding], locate: Callable[[Location], str], syntax: Callable[[Location], Syntax]
+) -> tuple[Reported, ...]:
     """Findings with file and line, errors first, then by line; equal ones of several hosts from one line are merged."""
     merged: dict[tuple[Severity, str, str, str], list[str]] = {}
     for found in findings:
-        key = (found.severity, found.message, locate(found.spot), found.resolution)
+        key = (found.severity, found.message, locate(found.spot), _resolution(found, syntax))
         merged.setdefault(key, []).append(found.who)
     reported = [
         Reported(severity, message.replace(WHO, some(who)), place, resolution.replace(WHO, who[-1]))
         for (severity, message, place, resolution), who in merged.items()
     ]
     return tuple(sorted(reported, key=lambda each: (each.severity is not Severity.ERROR, _by_line(each.place))))
+
+
+def _resolution(found: Finding, syntax: Callable[[Location], Syntax]) -> str:
+    if not found.snippet:
+        return found.resolution
+    return found.resolution.replace(SNIPPET, found.snippet.written(syntax(found.spot)))
 
 
 def some(names: Iterable[str]) -> str:

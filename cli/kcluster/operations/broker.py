@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kcluster.clients import wire
 from kcluster.clients.kafka import Kafka, brokers, topics
-from kcluster.errors import KclusterError, RefusedError
+from kcluster.errors import KclusterError, UsageError
 from kcluster.facts.brokers import Answers, ask_all, release_of
 from kcluster.operations.topic.describe import in_bytes
 from kcluster.results import Block, Cell, Grid, Result, Tone, counted, enumerated
@@ -163,9 +163,7 @@ def config(kafka: Kafka, identity: int, *, everything: bool = False) -> BrokerCo
     known = sorted(kafka.metadata().brokers)
     if identity not in known:
         listed = enumerated(map(str, known))
-        raise RefusedError(
-            f"there is no broker {identity}: the brokers are {listed}", resolution="kcluster broker list"
-        )
+        raise UsageError(f"there is no broker {identity}: the brokers are {listed}", resolution="kcluster broker list")
     answer = brokers.configs(kafka, [identity])[identity]
     properties = [_property(entry) for _, entry in sorted(answer.items())]
     shown = [setting for setting in properties if everything or setting.source != "default"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kcluster.clients.kafka import ANSWER_WITHIN, Kafka, topics
-from kcluster.errors import RefusedError
+from kcluster.errors import RefusedError, UsageError
 from kcluster.interrupt import Interrupt
 from kcluster.model.record import Record, RecordFormatter
 from kcluster.operations.produce import existing_topic
@@ -248,7 +248,7 @@ class RecordReader:
 def _chosen(topic: str, existing: Sequence[int], wanted: Sequence[int]) -> Sequence[int]:
     unknown = sorted(set(wanted) - set(existing))
     if unknown:
-        raise RefusedError(f"{topic} has no partition {unknown[0]}: it has {existing[0]} to {existing[-1]}")
+        raise UsageError(f"{topic} has no partition {unknown[0]}: it has {existing[0]} to {existing[-1]}")
     return sorted(set(wanted)) or existing
 
 

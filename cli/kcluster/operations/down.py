@@ -37,7 +37,7 @@ class Down(Result):
 
 
 def directory(name: str) -> Path:
-    """The directory of a local cluster; RefusedError when there is no such cluster."""
+    """The directory of a local cluster; UsageError when there is no such cluster."""
     return local.record(name).root
 
 

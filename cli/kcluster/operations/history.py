@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kcluster import journal
-from kcluster.errors import RefusedError, UsageError
+from kcluster.errors import UsageError
 from kcluster.journal import Run
 from kcluster.model.suggestions import nearest
 from kcluster.results import Block, Cell, Grid, Result, Tone, counted
@@ -35,6 +35,9 @@ class History(Result):
 
     def view(self) -> Iterable[Block]:
         """A row for each run, the newest last."""
+        if not self.runs:
+            yield f"no run{f' of {self.cluster}' if self.cluster else ''} is recorded on this machine yet"
+            return
         yield Grid(
             ("RUN", "WHEN", "WHO", "COMMAND", "OUTCOME", "TOOK"),
             [
@@ -113,10 +116,22 @@ class RunDetails(Result):
 
 
 def history(cluster: str | None, last: int) -> History | RecordedRun:
-    """The newest `last` runs of a cluster; without a name those of the only one, or a list of several clusters."""
-    if cluster is None and len(known := journal.clusters()) > 1:
+    """The newest `last` runs of a cluster; without a name those of the only one, or a list of several clusters.
+
+    UsageError for a name that is not among those with runs.
+    """
+    known = journal.clusters()
+    if not known:
+        return History(cluster or "", ())
+    if cluster is None and len(known) > 1:
         return RecordedRun(tuple(_history(name, 1) for name in known))
     return _history(known_cluster(cluster), last)
+
+
+def history_of(path: Path, last: int) -> History:
+    """The newest `last` runs of the cluster of an inventory; empty before its first run."""
+    name = name_in(path)
+    return _history(name, last) if name in journal.clusters() else History(name, ())
 
 
 def show(cluster: str | None, number: int) -> RunDetails:
@@ -132,20 +147,20 @@ def show(cluster: str | None, number: int) -> RunDetails:
 
 
 def known_cluster(name: str | None) -> str:
-    """The named cluster, or the only one with a journal; RefusedError when no run of it is recorded."""
+    """The named cluster, or the only one with a journal; UsageError when no run of it is recorded."""
     known = journal.clusters()
     if name in known:
         return str(name)
     if not known:
         of = f" of {name}" if name else ""
-        raise RefusedError(
+        raise UsageError(
             f"no run{of} is recorded on this machine yet", resolution="kcluster provision -i INV records its runs"
         )
     if name is None and len(known) == 1:
         return known[0]
     near = (nearest(name, known) if name else []) or known
     message = f"no run of {name} is recorded on this machine" if name else "runs of several clusters are recorded"
-    raise RefusedError(f"{message}; there is {', '.join(near)}", resolution=f"-n {near[0]}")
+    raise UsageError(f"{message}; there is {', '.join(near)}", resolution=f"-n {near[0]}")
 
 
 def name_in(path: Path) -> str:

@@ -157,7 +157,7 @@ class RecordSender:
         try:
             self.check(partition)
         except RecordError as fault:
-            raise RefusedError(str(fault)) from fault
+            raise UsageError(str(fault)) from fault
 
     def _largest(self) -> int | None:
         """The topic's largest batch: librdkafka does not split a larger one, so all of its records would fail."""

@@ -98,7 +98,7 @@ def validate(path: Path, *, strict: bool = False) -> Validation:
     return Validation(
         inventory=str(path),
         summary=describe(cluster) if cluster else "",
-        findings=report(findings, loaded.origins.locate),
+        findings=report(findings, loaded.origins.locate, loaded.origins.syntax),
         strict=strict,
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from itertools import count, islice
 
 from kcluster.model import quorum
 from kcluster.model.cluster import Cluster
@@ -18,6 +19,10 @@ VERSIONS = ("3.9.0", "3.9.1", "3.9.2", "4.0.0", "4.0.1", "4.1.1", "4.1.2", "4.2.
 ID_VARIABLES = {Kind.ZOOKEEPER: "zookeeper_id", Kind.BROKER: "kafka_broker_id", Kind.CONTROLLER: "kafka_controller_id"}
 
 _RANGES = {Kind.ZOOKEEPER: (1, 255), Kind.BROKER: (0, 999), Kind.CONTROLLER: (3000, 2_000_000_000)}
+Offers = Mapping[Kind, Iterator[int]]
+"""For each kind of node the ids that findings may offer; each is taken once."""
+
+_FIRST_OFFERED = {Kind.ZOOKEEPER: 1, Kind.BROKER: 1, Kind.CONTROLLER: 3001}
 _CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -27,7 +32,19 @@ def structure(cluster: Cluster) -> list[Finding]:
     return [finding for rule in _RULES for finding in rule(cluster)]
 
 
-def ids_unique(cluster: Cluster) -> Iterator[Finding]:
+def free_ids(kind: Kind, used: Collection[int]) -> Iterator[int]:
+    """The ids of a kind that are not used, in the order in which they are offered; without an end."""
+    return (number for number in count(_FIRST_OFFERED[kind]) if number not in used)
+
+
+def ids(cluster: Cluster) -> Iterator[Finding]:
+    """Ids are unique and in range; all findings together offer each number once."""
+    offers = _offers(cluster)
+    yield from _ids_unique(cluster, offers)
+    yield from _ids_in_range(cluster, offers)
+
+
+def _ids_unique(cluster: Cluster, offers: Offers) -> Iterator[Finding]:
     """An id belongs to one node of a kind."""
     by_id: dict[tuple[Kind, int], list[Node]] = defaultdict(list)
     for node in cluster.nodes:
@@ -38,12 +55,12 @@ def ids_unique(cluster: Cluster) -> Iterator[Finding]:
             names = [node.host.name for node in nodes]
             yield Finding(
                 f"{kind} id {number} is used {times(len(names))} ({', '.join(names)})",
-                f"give {names[-1]} another {ID_VARIABLES[kind]}, such as {_free(cluster, kind)}",
+                _others(ID_VARIABLES[kind], {name: next(offers[kind]) for name in names[1:]}),
                 Location(names[-1], ID_VARIABLES[kind]),
             )
 
 
-def ids_in_range(cluster: Cluster) -> Iterator[Finding]:
+def _ids_in_range(cluster: Cluster, offers: Offers) -> Iterator[Finding]:
     """Ids are in the range of their kind, so that those of brokers and controllers differ."""
     for node in cluster.nodes:
         low, high = _RANGES[node.kind]
@@ -51,9 +68,19 @@ def ids_in_range(cluster: Cluster) -> Iterator[Finding]:
             limits = f"from {low} to {high}" if node.kind is not Kind.CONTROLLER else f"{low} or more"
             yield Finding(
                 f"{node.kind} id {node.id} of {node.host.name} is out of range: it must be {limits}",
-                f"set {ID_VARIABLES[node.kind]}: {_free(cluster, node.kind)}",
+                f"set {ID_VARIABLES[node.kind]}: {next(offers[node.kind])}",
                 Location(node.host.name, ID_VARIABLES[node.kind]),
             )
+
+
+def _others(variable: str, numbers: Mapping[str, int]) -> str:
+    """What to do about hosts with an id that another one has as well."""
+    if len(numbers) == 1:
+        ((name, number),) = numbers.items()
+        return f"give {name} another {variable}, such as {number}"
+    return (
+        f"give each another {variable}, such as {', '.join(f'{number} to {name}' for name, number in numbers.items())}"
+    )
 
 
 def known_release(cluster: Cluster) -> Iterator[Finding]:
@@ -125,17 +152,19 @@ def valid_cluster_name(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def _free(cluster: Cluster, kind: Kind) -> int:
-    """The next free id of a kind."""
-    low, high = _RANGES[kind]
-    used = {node.id for node in cluster.nodes if node.kind is kind and low <= node.id <= high}
-    following = max(used, default=low - 1) + 1
-    return following if following <= high else next(number for number in range(low, high + 2) if number not in used)
+def _offers(cluster: Cluster) -> Offers:
+    """For each kind the free ids, beginning after those that nodes without an id were offered."""
+    by_kind: dict[Kind, list[int]] = {kind: [] for kind in ID_VARIABLES}
+    for node in cluster.nodes:
+        by_kind[node.kind].append(node.id)
+    return {
+        kind: islice(free_ids(kind, numbers), sum(number < 0 for number in numbers), None)
+        for kind, numbers in by_kind.items()
+    }
 
 
 _RULES = (
-    ids_unique,
-    ids_in_range,
+    ids,
     known_release,
     verifiable_release,
     zookeeper_supported,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ def vaulted(text: str) -> dict[str, str]:
 
 def opened(**words: Any) -> dict[str, Any]:
     data = {"all": {"vars": words}, "_meta": {"hostvars": {}}}
-    return dict(vault.decrypted(data)["all"]["vars"])
+    return dict(vault.decrypted(data, Path("hosts.yml"))["all"]["vars"])
 
 
 @pytest.fixture(autouse=True)

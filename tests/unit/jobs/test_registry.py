@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kcluster.clients.processes import Process, start
-from kcluster.errors import LockedError, RefusedError, UsageError
+from kcluster.errors import LockedError, UsageError
 from kcluster.jobs import registry
 from kcluster.jobs.registry import Job, JobRecord, JobState
 from spark_jobs.runtime import job_dir
@@ -102,7 +102,7 @@ def test_unknown_and_ambiguous_names_are_refused() -> None:
         registry.pick("one")
     assert several.value.resolution == "use CLUSTER/NAME: a/one, b/one"
     assert registry.pick("b/one").record.cluster == "b"
-    with pytest.raises(RefusedError) as unknown:
+    with pytest.raises(UsageError) as unknown:
         registry.pick("onee")
     assert unknown.value.resolution.startswith("did you mean one")
 

@@ -9,7 +9,7 @@ import pytest
 
 from kcluster import local
 from kcluster.clients.processes import Process
-from kcluster.errors import RefusedError, UsageError
+from kcluster.errors import UsageError
 from kcluster.local import topology
 from kcluster.local.cluster_record import ClusterRecord, StartedProcess, UpOrigin
 from kcluster.model.client import Client
@@ -94,5 +94,5 @@ def test_a_cluster_is_read_as_it_was_placed(home):
 
 def test_an_unknown_name_gets_the_nearest_ones(home):
     remember(home, "staging")
-    with pytest.raises(RefusedError, match="no local cluster stagin; there is staging"):
+    with pytest.raises(UsageError, match="no local cluster stagin; there is staging"):
         local.running("stagin")

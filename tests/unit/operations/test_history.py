@@ -97,22 +97,36 @@ def test_without_a_name_the_only_cluster_is_meant_and_several_are_listed(capsys:
     assert [row.split()[:2] for row in out.splitlines()[1:3]] == [["prod", "2"], ["staging", "1"]]
     assert "failed" in out.splitlines()[1]
     code, _, err = cli(capsys, "show", "1")
-    assert code == ExitCode.NO
+    assert code == ExitCode.USAGE
     assert "runs of several clusters are recorded; there is prod, staging" in err
 
 
 def test_what_is_not_there_is_refused_with_what_is(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli(capsys)[0] == ExitCode.NO
-    assert cli(capsys, "-n", "x")[2].startswith("error: no run of x is recorded on this machine yet\n")
+    assert cli(capsys, "show", "1")[0] == ExitCode.USAGE
     record("staging")
     code, _, err = cli(capsys, "-n", "stagin")
     assert (code, err.splitlines()) == (
-        ExitCode.NO,
+        ExitCode.USAGE,
         ["error: no run of stagin is recorded on this machine; there is staging", "  try: -n staging"],
     )
     code, _, err = cli(capsys, "show", "7")
     assert (code, err.splitlines()[0]) == (ExitCode.USAGE, "error: staging has no run 7; the newest is 1")
-    assert cli(capsys, "-n", "../staging")[0] == ExitCode.NO
+    assert cli(capsys, "-n", "../staging")[0] == ExitCode.USAGE
+
+
+def test_an_empty_history_is_shown_as_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli(capsys)[:2] == (ExitCode.DONE, "no run is recorded on this machine yet\n")
+    assert cli(capsys, "-n", "x")[:2] == (ExitCode.DONE, "no run of x is recorded on this machine yet\n")
+    assert json.loads(cli(capsys, "-o", "json")[1]) == {"cluster": "", "older": 0, "runs": []}
+
+
+def test_the_history_of_an_inventory_without_runs_is_empty_beside_those_of_others(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    record("staging")
+    hosts = tmp_path / "new.yml"
+    hosts.write_text("zookeeper: {hosts: {a: {zookeeper_id: 1}}}\nkafka_broker: {hosts: {b: {kafka_broker_id: 1}}}\n")
+    assert cli(capsys, "-i", str(hosts))[:2] == (ExitCode.DONE, "no run of new is recorded on this machine yet\n")
 
 
 def test_an_inventory_gives_the_name_even_when_it_is_refused_otherwise(

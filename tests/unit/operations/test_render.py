@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kcluster import inventory
+from kcluster.app import main
 from kcluster.errors import ExitCode, RefusedError, UsageError
 from kcluster.model.broker import Broker
 from kcluster.model.cluster import Cluster
@@ -102,3 +103,10 @@ def test_a_local_cluster_is_shown_as_up_places_it(tmp_path: Path, monkeypatch: p
 
 def test_a_cluster_on_real_hosts_is_shown_as_it_is(cluster: Cluster) -> None:
     assert render.with_local_layout(cluster) is cluster
+
+
+def test_an_inventory_that_a_rule_refuses_is_not_rendered(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused = project / "tests" / "inventories" / "replication-factor-above-brokers" / "hosts.yml"
+    assert main(["render", "-i", str(refused)]) == ExitCode.INVENTORY
+    out, err = capsys.readouterr()
+    assert (out, err.partition(":")[0]) == ("", "error")

@@ -12,11 +12,12 @@ from kcluster import app, inventory
 from kcluster.errors import ExitCode
 from kcluster.inventory import cluster_from
 from kcluster.model.finding import WHO, Finding, Location, Severity, report, warning
+from kcluster.model.snippet import Syntax
 from kcluster.operations.validate import Validation, judge
 
 
 def verdict(*findings: Finding, strict: bool = False) -> Validation:
-    return Validation("demo", "1 broker", report(findings, lambda spot: spot.key), strict)
+    return Validation("demo", "1 broker", report(findings, lambda spot: spot.key, lambda _: Syntax.YAML), strict)
 
 
 def test_warnings_refuse_only_when_asked_to_be_strict() -> None:
@@ -37,7 +38,7 @@ def test_errors_come_first_then_the_order_of_the_files() -> None:
 
 def test_what_many_hosts_have_from_one_place_is_one_finding() -> None:
     hosts = [f"b{number}" for number in range(300)]
-    (found,) = report([Finding(f"{WHO} is wrong", who=host) for host in hosts], lambda spot: "")
+    (found,) = report([Finding(f"{WHO} is wrong", who=host) for host in hosts], lambda spot: "", lambda _: Syntax.YAML)
     assert (found.severity, found.message) == (Severity.ERROR, "b0, b1, b2 and 297 others is wrong")
 
 

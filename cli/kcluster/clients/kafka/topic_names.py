@@ -11,11 +11,11 @@ from kcluster.model.suggestions import nearest
 from kcluster.model.topic import name_fault
 
 
-def unknown(kind: str, name: str, names: Iterable[str], lister: str) -> RefusedError:
+def unknown(kind: str, name: str, names: Iterable[str], lister: str) -> UsageError:
     """The error for a name the cluster does not have, with the names that are near."""
     near = nearest(name, names)
     meant = "did you mean " + " or ".join(near) + "?" if near else lister
-    return RefusedError(f"there is no {kind} {name} (or this user may not see it)", resolution=meant)
+    return UsageError(f"there is no {kind} {name} (or this user may not see it)", resolution=meant)
 
 
 def pick(states: Mapping[str, TopicState], names: Sequence[str]) -> list[TopicState]:

@@ -9,7 +9,6 @@ from typing import Any
 from kcluster.clients.kafka import Kafka, groups
 from kcluster.clients.kafka.groups import ConsumerGroup, Place
 from kcluster.clients.kafka.topic_names import unknown
-from kcluster.errors import UsageError
 from kcluster.operations.group.list import state_cell
 from kcluster.operations.group.reset import require_idle
 from kcluster.results import Block, Cell, Grid, Result, Tone
@@ -49,8 +48,7 @@ def plan(kafka: Kafka, names: Sequence[str]) -> GroupDeletion:
     wanted, known = list(dict.fromkeys(names)), groups.names(kafka)
     for name in wanted:
         if name not in known:
-            problem = unknown("consumer group", name, known, "kcluster group list")
-            raise UsageError(problem.message, resolution=problem.resolution)
+            raise unknown("consumer group", name, known, "kcluster group list")
     idle = [require_idle(group, "deleted") for group in groups.groups(kafka, wanted)]
     return GroupDeletion(idle, groups.committed(kafka, wanted))
 

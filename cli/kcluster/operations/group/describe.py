@@ -90,7 +90,7 @@ def _row(position: GroupPosition) -> list[str | Cell]:
 
 
 def find(kafka: Kafka, name: str) -> ConsumerGroup:
-    """The group of that name; raises RefusedError with similar names."""
+    """The group of that name; raises UsageError with similar names."""
     known = groups.names(kafka)
     if name not in known:
         raise unknown("consumer group", name, known, "kcluster group list")

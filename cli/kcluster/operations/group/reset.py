@@ -139,14 +139,14 @@ def require_idle(group: ConsumerGroup, change: str = "reset") -> ConsumerGroup:
 
 
 def selected_partitions(states: Mapping[str, topics.TopicState], wanted: Sequence[str]) -> list[Place]:
-    """The partitions of TOPIC and TOPIC:0,2 arguments; raises RefusedError for unknown ones."""
+    """The partitions of TOPIC and TOPIC:0,2 arguments; raises UsageError for unknown ones."""
     places: dict[Place, None] = {}
     for word in wanted:
         name, _, listed = word.partition(":")
         have = [part.id for part in pick(states, [name])[0].partitions]
         for partition in _numbers(word, listed) if listed else have:
             if partition not in have:
-                raise RefusedError(f"{name} has no partition {partition}", resolution=f"use 0 to {max(have)}")
+                raise UsageError(f"{name} has no partition {partition}", resolution=f"use 0 to {max(have)}")
             places[name, partition] = None
     return list(places)
 

@@ -35,7 +35,7 @@ class JobLog(Result):
 
 
 def logs(name: str, lines: int, *, follow: bool) -> JobLog:
-    """The last lines of a job's log, with `follow` also new ones; RefusedError for an unknown job."""
+    """The last lines of a job's log, with `follow` also new ones; UsageError for an unknown job."""
     job = registry.pick(name)
     end = size(job.log)
     return JobLog(job, tail(job.log, lines, until=end), _new_lines(job, end) if follow else None)

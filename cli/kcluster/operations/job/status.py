@@ -77,7 +77,7 @@ def list_jobs() -> JobList:
 
 
 def status(name: str | None) -> JobList | JobStatus:
-    """One job, or all submitted on this machine; RefusedError for an unknown name."""
+    """One job, or all submitted on this machine; UsageError for an unknown name."""
     from kcluster.jobs import registry
 
     return (

@@ -9,13 +9,13 @@ from kcluster.errors import RefusedError, UsageError
 
 def test_the_nearest_names_are_offered_for_an_unknown_topic():
     states = {name: TopicState(name, ()) for name in ("orders", "order-lines", "payments")}
-    with pytest.raises(RefusedError, match="there is no topic ordres") as caught:
+    with pytest.raises(UsageError, match="there is no topic ordres") as caught:
         topic_names.pick(states, ["ordres"])
     assert caught.value.resolution.startswith("did you mean orders")
 
 
 def test_without_a_near_name_the_list_is_the_way_on():
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(UsageError) as caught:
         topic_names.pick({}, ["orders"])
     assert caught.value.resolution == "kcluster topic list"
 

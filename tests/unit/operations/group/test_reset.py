@@ -95,7 +95,7 @@ def test_partitions_are_chosen_by_topic_and_by_number():
 
 
 def test_a_partition_that_is_not_there_is_named():
-    with pytest.raises(RefusedError, match="orders has no partition 3"):
+    with pytest.raises(UsageError, match="orders has no partition 3"):
         selected_partitions(STATES, ["orders:3"])
 
 
