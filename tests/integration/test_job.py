@@ -208,14 +208,14 @@ def test_what_cannot_work_is_refused_before_spark_starts(live: Live, tmp_path: P
             assert time.monotonic() - begun < 10
 
     missing = file(tmp_path, "missing", "job-refuse")
-    assert "did you mean job-refused" in submit(live, missing, code=4).stderr
+    assert "did you mean job-refused" in submit(live, missing, code=2).stderr
 
     nowhere = file(tmp_path, "nowhere", "job-refused", "sink: {path: /proc/nothing}\n")
     assert "sink /proc/nothing is not writable" in submit(live, nowhere, code=4).stderr
     apart = submit(live, right, "--master", "spark://h1:7077", code=4).stderr
     assert "is a folder of this machine" in apart
     assert "did you mean ingest?" in run(live, "submit", "ingets", "-n", "live", code=2).stderr
-    assert "kcluster job list" in run(live, "status", "nobody", code=4).stderr
+    assert "kcluster job list" in run(live, "status", "nobody", code=2).stderr
 
     wrong = tmp_path / "wrong.yml"
     wrong.write_text("job: ingest\ntopics: job\nformt: {kind: json}\nevery: soon\n")

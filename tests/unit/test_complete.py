@@ -68,6 +68,6 @@ def test_a_cluster_that_does_not_answer_costs_a_second_at_most(monkeypatch):
 
 
 def test_the_target_is_what_the_command_line_says(tmp_path):
-    ctx = Fake(params={"inventory": tmp_path, "bootstrap": "h:1", "client_config": None})
+    ctx = Fake(params={"inventory": tmp_path, "client_config": None})
     target = complete._target(ctx)
-    assert (target.inventory, target.name, target.bootstrap, target.client_config) == (tmp_path, None, "h:1", None)
+    assert (target.inventory, target.name, target.bootstrap, target.client_config) == (tmp_path, None, None, None)

@@ -98,7 +98,7 @@ def test_clients_say_what_the_file_says_else_what_the_inventory_says_and_come_in
     assert (by_inventory.kafka.bootstrap, by_inventory.kafka.config) == ("10.0.0.1:9094", {"security.protocol": "SSL"})
     by_file = Target(inventory=Path("far"), client_config=file)
     assert (by_file.kafka.bootstrap, by_file.kafka.config) == ("10.0.0.1:9092", {"client.id": "me"})
-    by_address = Target(inventory=Path("far"), bootstrap="b1:1")
+    by_address = Target(bootstrap="b1:1")
     assert (by_address.kafka.bootstrap, by_address.kafka.config) == ("b1:1", {})
 
 
