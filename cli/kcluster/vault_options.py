@@ -107,7 +107,8 @@ def _asked(question: str) -> str:
     """The file with a password that is typed now: readable by its owner only, deleted when this process ends."""
     if not show.interactive():
         raise UsageError("there is no terminal to ask for the vault password", resolution="--vault-password-file FILE")
-    descriptor, path = tempfile.mkstemp(prefix="kcluster-vault-", dir=os.environ.get("XDG_RUNTIME_DIR"))
+    in_memory = os.environ.get("XDG_RUNTIME_DIR", "")
+    descriptor, path = tempfile.mkstemp(prefix="kcluster-vault-", dir=in_memory if os.path.isdir(in_memory) else None)
     atexit.register(Path(path).unlink, missing_ok=True)
     with open(descriptor, "w") as file:
         file.write(show.secret(question))

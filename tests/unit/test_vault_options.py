@@ -78,6 +78,7 @@ def test_a_password_that_is_asked_for_is_its_owners_alone_and_never_on_a_pipe(
     assert "no terminal to ask" in validate("--ask-vault-password").stderr
     monkeypatch.setattr("kcluster.show.interactive", lambda: True)
     monkeypatch.setattr("kcluster.show.secret", lambda question: "right")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/nobody-is-logged-in")  # as after sudo
     label, _, path = vault_options._source("prod@prompt").partition("@")
     assert (label, Path(path).read_text()) == ("prod", "right")
     assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kcluster.config.setting import HIDDEN
 from kcluster.inventory import values, variable_findings
 from kcluster.inventory.levels import HostLevels, Level, Tree
 from kcluster.inventory.schema import GROUPS, PREFIXES, VARIABLES, VariableType
@@ -59,13 +58,13 @@ def _variable_of_host(level: Level, variable: str, host: str) -> Iterator[Findin
     problems = [template for template in templates if template.problem]
     for template in problems:
         yield variable_findings.unevaluated(template, host, level)
+    secret = next((template for template in templates if template.secret), None)
     for fault in () if problems else _parsed(level, variable):
-        of_key = [template for template in templates if not fault.key or template.key == fault.key] or templates
-        message = fault.message
-        for secret in (template for template in templates if template.secret):
-            message = message.replace(values.shown(secret.value), HIDDEN)
+        if secret:  # neither its value nor a better one made of it is shown
+            fault = values.ValueFault("its value is not valid", f"see {variable} in docs/variables.md", secret.key)
+        source = secret or next((each for each in templates if each.key == fault.key), templates[0])
         yield Finding(
-            f"{variable} {level.where}: {message} (from {of_key[0].shown} for {WHO})",
+            f"{variable} {level.where}: {fault.message} (from {source.shown} for {WHO})",
             fault.resolution,
             Location(level.subject, variable, fault.key),
             who=host,

@@ -100,6 +100,24 @@ def test_what_comes_from_a_vault_or_from_who_knows_where_is_a_secret(loaded: Loa
     assert shown == {"from.the.vault": HIDDEN, "from.a.program": HIDDEN, "plain": "x"}
 
 
+def test_no_finding_shows_what_a_secret_template_gave(tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts.yml"
+    secret = "lookup('pipe', 'echo hunter2')"
+    hosts.write_text(f"""
+all:
+  vars:
+    kafka_release_sources: "{{{{ {secret} }}}}"
+    kafka_listeners: [{{name: "{{{{ {secret} }}}}", port: "{{{{ {secret} }}}}", protocol: "{{{{ {secret} }}}}"}}]
+    kafka_heap: "{{{{ {{'a': 1}}[{secret}] }}}}"
+  children: {{kafka_broker: {{hosts: {{h1: {{kafka_broker_id: 1}}}}}}}}
+""")
+    _, findings = inventory.cluster_from(inventory.load(hosts).data)
+    told = [finding for finding in findings if finding.spot.variable]
+    assert {finding.spot.variable for finding in told} == {"kafka_release_sources", "kafka_listeners", "kafka_heap"}
+    shown = [text for finding in told for text in (finding.message, finding.resolution, repr(finding.snippet))]
+    assert not [text for text in shown if "hunter2" in text.replace("echo hunter2", "").lower()]
+
+
 def test_a_lookup_is_asked_each_time_and_never_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KCLUSTER_CACHE", str(tmp_path / "cache"))
     hosts = tmp_path / "hosts.yml"
@@ -115,13 +133,14 @@ def test_a_lookup_is_asked_each_time_and_never_kept(tmp_path: Path, monkeypatch:
 def test_a_lookup_that_does_not_answer_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inventory_export, "PATIENCE", 0.5)
     program = tmp_path / "slow"
-    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.write_text(f"#!/bin/sh\nsleep 30\ntouch {tmp_path}/answered\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     hosts = tmp_path / "hosts.yml"
     slow = f"{{{{ lookup('pipe', '{program}') }}}}"
     hosts.write_text(f'all: {{hosts: {{h1: {{ansible_host: "{slow}"}}, h2: {{ansible_user: "{slow}"}}}}}}')
     with pytest.raises(InventoryError, match=r"ansible_host of h1: .*slow.* has no value: it took longer than 0.5 s"):
         inventory.logins(inventory.load(hosts))
+    assert not (tmp_path / "answered").exists(), "it was waited for"
 
 
 def test_facts_that_ansible_kept_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,7 @@ def _run(command: list[str], subject: str, text: str = "", shown: Sequence[str] 
     """What a program of Ansible prints; `shown` is what people may try in its place."""
     import subprocess
 
+    tried = shown or command
     done = subprocess.run(
         command, input=text, capture_output=True, text=True, env={**os.environ, **STRICT, **_NO_FACTS}, check=False
     )
@@ -69,8 +70,7 @@ def _run(command: list[str], subject: str, text: str = "", shown: Sequence[str] 
         raise InventoryError(
             f"Ansible cannot read {subject}",
             details=_errors(done.stderr),
-            resolution=" ".join([Path((shown or command)[0]).name, *(shown or command)[1:]])
-            + "  (shows the whole output)",
+            resolution=f"{Path(tried[0]).name} {' '.join(tried[1:])}  (shows the whole output)",
         )
     return done.stdout
 

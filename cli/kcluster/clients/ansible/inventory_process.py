@@ -8,10 +8,13 @@ template, with its way into the variable.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -80,26 +83,33 @@ class _Evaluation:
             return self._known[template]
         used: dict[str, Any] = {}
         lookups = self._follow(template, used)
-        # The same from the same: most hosts of a group share what its templates depend on.
-        secret = bool(lookups - _HARMLESS or _OF_ALL & used.keys()) or any(map(_was_encrypted, _parts(used)))
-        key = None if lookups or secret else (template, repr(used))
-        if key is None:
-            return self._evaluated(template, secret=secret)
+        if lookups - _HARMLESS or _OF_ALL & used.keys() or any(map(_was_encrypted, _parts(used))):
+            return self._evaluated(template, _without_secrets(used), secret=True)
+        if lookups:
+            return self._evaluated(template)
+        key = (template, repr(used))  # most hosts of a group share all that its templates depend on
         if key not in self._known:
-            self._known[key] = self._evaluated(template, secret=False)
+            self._known[key] = self._evaluated(template)
         return self._known[key]
 
-    def _evaluated(self, template: str, *, secret: bool) -> dict[str, Any]:
+    def _evaluated(
+        self,
+        template: str,
+        reason: Callable[[Exception], str] = lambda it: _shortened(str(it)),
+        *,
+        secret: bool = False,
+    ) -> dict[str, Any]:
         signal.setitimer(signal.ITIMER_REAL, self._seconds)
         try:
             # Plain types: Ansible's own carry marks that its export would write down.
             value = json.loads(json.dumps(self._templar.template(template), default=str))
             return {"value": value, "secret": secret}
         except _TooSlowError:
+            _end_children()
             self._known[template] = {"problem": f"it took longer than {self._seconds:g} s"}
             return self._known[template]
         except Exception as problem:  # of any lookup or filter
-            return {"problem": _shortened(str(problem))}
+            return {"problem": reason(problem)}
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -189,6 +199,31 @@ def _shortened(problem: str) -> str:
     if "recursi" in line.lower():
         return "it leads to itself"
     return line.split(". ")[0].rpartition("undecryptable variable: ")[2].rstrip(".") or "no reason is given"
+
+
+def _without_secrets(used: Mapping[str, Any]) -> Callable[[Exception], str]:
+    """The reason where it cannot contain the value of a secret, else only its kind."""
+
+    def reason(problem: Exception) -> str:
+        text = _shortened(str(problem))
+        known = "decrypt" in text or any(f"'{name}' is undefined" in text for name in used)
+        return text if known else f"{type(problem).__name__}, whose text may contain a secret"
+
+    return reason
+
+
+def _end_children() -> None:
+    """End what a lookup has started: it would hold our output open."""
+    for child in list(_descendants(os.getpid())):
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+
+
+def _descendants(process: int) -> Iterator[int]:
+    for children in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in map(int, children.read_text().split()):
+            yield child
+            yield from _descendants(child)
 
 
 def _late(*_: Any) -> None:
