@@ -121,7 +121,7 @@ def well(fleet: Fleet) -> bool:
 
 
 def waits_for_whoever_is_away(fleet: Fleet, before: str, after: str) -> None:
-    """With a broker frozen, with two, and with a follower cut off, the change stops before anything is restarted."""
+    """With one broker frozen, and with two, the change stops before anything is restarted."""
     fleet.write(after)
     began = started(fleet)
     for frozen in (("h3",), ("h2", "h3")):
